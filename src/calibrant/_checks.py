@@ -1,0 +1,140 @@
+"""Every input check, one function each. Errors name the argument, the rule, how many break it and the first offender."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def to_array(values: Any, name: str) -> Array:
+    """Float64 array from numbers, lists, NumPy, pandas, polars or tensors; never a copy of what is float64 already."""
+    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients or on a device
+        values = values.detach().cpu().numpy()
+    elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise TypeError(f"`{name}` must be real numbers, not complex.")
+    if array.dtype.kind in "biuf":
+        return cast(Array, np.asarray(array, dtype=np.float64))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return cast(Array, np.asarray([[np.nan if v is None else v for v in row] for row in array] if array.ndim == 2
+                                          else [np.nan if v is None else v for v in array.ravel()], dtype=np.float64)
+                        .reshape(array.shape))
+    except (TypeError, ValueError, Warning):
+        first = next((v for v in array.ravel().tolist() if not isinstance(v, (int, float))), array.dtype)
+        raise TypeError(f"`{name}` must be numbers; got {type(first).__name__} {first!r}.") from None
+
+
+def index_of(*values: Any) -> Any:
+    """The index of the first pandas object among the values, or None."""
+    for value in values:
+        if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "index"):
+            return value.index
+    return None
+
+
+def complain(name: str, rule: str, array: Array, bad: NDArray[np.bool_], hint: str = "") -> None:
+    """Raise ValueError if any entry is bad, telling how many and which is first."""
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    place = f"{name}[{', '.join(map(str, where))}]" if where else name
+    verb = "is" if count == 1 else "are"
+    tail = f" {hint}" if hint else ""
+    raise ValueError(
+        f"`{name}` must be {rule}; {count} of {array.size} values {verb} not, first {place} = {array[where]}.{tail}"
+    )
+
+
+def finite(array: Array, name: str, hint: str = "") -> Array:
+    """All entries finite."""
+    if not np.isfinite(array.sum()):  # one cheap pass decides; an overflowing sum of finite numbers falls through
+        complain(name, "finite", array, ~np.isfinite(array), hint)
+    return array
+
+
+def positive(array: Array, name: str, hint: str = "") -> Array:
+    """All entries finite and > 0."""
+    finite(array, name)
+    if array.size and not array.min() > 0:
+        complain(name, "positive", array, ~(array > 0), hint)
+    return array
+
+
+def column(values: Any, name: str, rows: int | None = None) -> Array:
+    """A finite 1-D array, of the given length where one is given."""
+    array = finite(to_array(values, name), name)
+    if array.ndim == 2 and 1 in array.shape[1:]:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"`{name}` must be 1-dimensional; got shape {array.shape}.")
+    if rows is not None:
+        same_length(array, name, rows)
+    return array
+
+
+def same_length(array: Array, name: str, rows: int) -> None:
+    """As many entries as forecasts."""
+    if len(array) != rows:
+        raise ValueError(f"`{name}` must have one entry per forecast; got {len(array)} for {rows} forecasts.")
+
+
+def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
+    """Outcomes y and the mask of rows to keep (None: all): missing outcomes are dropped with a warning that counts them."""
+    y = to_array(values, "y")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"`y` must be 1-dimensional; got shape {y.shape}.")
+    same_length(y, "y", rows)
+    missing = np.isnan(y)
+    complain("y", "finite", y, np.isinf(y))
+    if not missing.any():
+        return nonempty(y, "y"), None
+    warnings.warn(f"{int(missing.sum())} of {len(y)} rows have no outcome (NaN) and are left out.", stacklevel=3)
+    return nonempty(y[~missing], "y", "Every outcome is missing."), ~missing
+
+
+def nonempty(array: Array, name: str, hint: str = "") -> Array:
+    """At least one row."""
+    if len(array) == 0:
+        raise ValueError(f"`{name}` must have at least one row; it is empty.{' ' + hint if hint else ''}")
+    return array
+
+
+def sample_weights(values: Any, rows: int) -> Array | None:
+    """Frequency weights: finite, non-negative, not all zero; None stays None."""
+    if values is None:
+        return None
+    weights = column(values, "sample_weight", rows)
+    complain("sample_weight", "non-negative", weights, weights < 0)
+    if not weights.sum() > 0:
+        raise ValueError("`sample_weight` must not be all zero.")
+    return weights
+
+
+def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:
+    """Numbers in (0, 1), or in [0, 1] where the ends are allowed."""
+    array = np.atleast_1d(to_array(values, name))
+    if open_ends:
+        complain(name, "strictly between 0 and 1", array, ~((array > 0) & (array < 1)), "Percent? Divide by 100.")
+    else:
+        complain(name, "between 0 and 1", array, ~((array >= 0) & (array <= 1)), "Percent? Divide by 100.")
+    return array
+
+
+def one_of(value: Any, name: str, choices: Sequence[Any]) -> None:
+    """A member of a short list."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"`{name}` must be one of {listed}; got {value!r}.")

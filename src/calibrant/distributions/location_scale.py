@@ -1,0 +1,72 @@
+"""Laws that are a standard shape, moved and stretched."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from .._checks import Array, finite, positive
+from ..maps.base import Side
+from .base import Parametric, across
+
+
+class LocationScale(Parametric):
+    r"""Laws of :math:`Y = \text{loc} + \text{scale}\cdot U` with a standard U, whose primitives a subclass gives."""
+
+    loc: Array
+    scale: Array
+
+    def _check(self) -> None:
+        finite(self.loc, "loc")
+        positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
+
+    @abstractmethod
+    def _standard_to_normal(self, u: Array) -> Array: ...
+
+    @abstractmethod
+    def _standard_from_normal(self, z: Array) -> Array: ...
+
+    @abstractmethod
+    def _standard_log_slope(self, u: Array) -> Array: ...
+
+    def standardised(self, y: Array) -> Array:
+        """(y - loc) / scale."""
+        with np.errstate(over="ignore"):
+            return (y - across(self.loc, y)) / across(self.scale, y)
+
+    def unstandardised(self, u: Array) -> Array:
+        """Loc + scale * u."""
+        with np.errstate(over="ignore"):
+            return across(self.loc, u) + across(self.scale, u) * u
+
+    def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
+        """The same shapes with scale * factor, moved by shift * scale."""
+        law = self[:]
+        object.__setattr__(law, "loc", self.loc + shift * self.scale)
+        object.__setattr__(law, "scale", positive(self.scale * factor, "scale"))
+        return law
+
+    def shared_standard(self) -> Self | None:
+        """One standard law (loc 0, scale 1) that serves all rows, or None if the rows differ in shape."""
+        shapes = [getattr(self, name) for name in self._by_row if name not in ("loc", "scale")]
+        if len(self) == 0 or any(np.ptp(shape) > 0 for shape in shapes):
+            return None
+        law = self[:1]
+        object.__setattr__(law, "loc", np.zeros(1))
+        object.__setattr__(law, "scale", np.ones(1))
+        object.__setattr__(law, "_index", None)
+        return law
+
+    def to_normal(self, y: Array, side: Side = "right") -> Array:
+        """Normal scores."""
+        return self._standard_to_normal(self.standardised(y))
+
+    def from_normal(self, z: Array) -> Array:
+        """Quantiles at normal scores."""
+        return self.unstandardised(self._standard_from_normal(z))
+
+    def log_slope(self, y: Array) -> Array:
+        """log dz/dy."""
+        return self._standard_log_slope(self.standardised(y)) - across(np.log(self.scale), y)

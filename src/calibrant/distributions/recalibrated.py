@@ -1,0 +1,119 @@
+"""A law seen through a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array
+from ..maps.base import Map, Side
+from .base import Distribution
+from .location_scale import LocationScale
+from .standard import StandardLaw
+
+MOST_KINKS = 512  # beyond that many knots a map is as good as smooth for quadrature
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recalibrated(Distribution):
+    r"""The law whose normal scores are T of the base's: :math:`F'(y) = \Phi(T(z))`.
+
+    Parameters
+    ----------
+    base : Distribution
+    map : Map
+        Shared by all rows, or a batch with one map per row.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> from calibrant.maps import AffineMap
+    >>> law = Recalibrated(Normal([0.0, 10.0], 1.0), AffineMap(slope=0.5))  # twice as wide
+    >>> law.std()
+    array([2., 2.])
+    """
+
+    base: Distribution
+    map: Map
+
+    def __post_init__(self) -> None:
+        """Check that a batch of maps has one map per row."""
+        if self.map.rows not in (None, len(self.base)):
+            raise ValueError(f"`map` must have one map per forecast; got {self.map.rows} for {len(self.base)} forecasts.")
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.base)
+
+    @property
+    def index(self) -> Any:
+        """The index of the base."""
+        return self.base.index
+
+    @property
+    def has_atoms(self) -> bool:
+        """Atoms come from the base or from steps of the map."""
+        return self.base.has_atoms or self.map.has_steps
+
+    @property
+    def is_discrete(self) -> bool:
+        """Only atoms if the base has only atoms or the map only steps."""
+        return self.base.is_discrete or self.map.has_steps
+
+    @property
+    def on_integers(self) -> bool:
+        """As the base, unless the map moves atoms."""
+        return self.base.on_integers
+
+    @property
+    def tail_index(self) -> Array:
+        """The base's: maps have slope 1 in the tails of a heavy-tailed base."""
+        return self.base.tail_index
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """The base's."""
+        return self.base.support
+
+    def to_normal(self, y: Array, side: Side = "right") -> Array:
+        """T(z)."""
+        return self.map(self.base.to_normal(y, side), side)
+
+    def from_normal(self, z: Array) -> Array:
+        """The base's quantile at the inverse of the map."""
+        return self.base.from_normal(self.map.inverse(z))
+
+    def log_slope(self, y: Array) -> Array:
+        """Slopes add, nothing cancels."""
+        return self.base.log_slope(y) + self.map.log_slope(self.base.to_normal(y))
+
+    def _kinks(self) -> Array:
+        knots = self.map.bends
+        own = self.base.from_normal(knots[None, :]) if 0 < len(knots) <= MOST_KINKS else np.empty((len(self), 0))
+        return np.hstack([self.base._kinks(), own])
+
+    def _standard(self) -> StandardLaw | None:
+        """The one standard law of which all rows are moved and stretched copies, if there is one."""
+        if not isinstance(self.base, LocationScale) or self.map.rows is not None:
+            return None
+        standard = self.base.shared_standard()
+        return None if standard is None else StandardLaw.of(standard, self.map)
+
+    def mean(self) -> Array:
+        """Expectations; one integral serves all rows of a location-scale base."""
+        law = self._standard()
+        return Distribution.mean(self) if law is None else self.base.unstandardised(np.full(len(self), law.mean))  # type: ignore[attr-defined]
+
+    def var(self) -> Array:
+        """Variances; one integral serves all rows of a location-scale base."""
+        law = self._standard()
+        return Distribution.var(self) if law is None else np.square(self.base.scale) * law.var  # type: ignore[attr-defined]
+
+    def crps(self, y: Any) -> Array:
+        """CRPS; prefix integrals over the knots serve all rows of a location-scale base."""
+        law = self._standard()
+        if law is None:
+            return Distribution.crps(self, y)
+        return self.base.scale * law.crps(self.base.standardised(self._outcomes(y)))  # type: ignore[attr-defined]

@@ -1,0 +1,84 @@
+"""What every map is: an increasing change of normal scores."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from .._checks import Array
+
+Side = Literal["left", "right"]
+
+
+class Map(ABC):
+    r"""An increasing map :math:`T` of normal scores; a law with scores :math:`z(y)` becomes one with scores :math:`T(z(y))`.
+
+    Seen on probabilities it is :math:`R(p) = \Phi(T(\Phi^{-1}(p)))`, always a proper distribution function on [0, 1].
+    A map is shared by all rows (``rows`` is None; any shape of z is welcome) or a batch with one map per row
+    (``rows`` = n; z is (n,), (n, k) or (1, k)).
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ()  # fields that are scalars in a shared map and (n, ...) arrays in a batch
+
+    @property
+    def rows(self) -> int | None:
+        """Number of maps in the batch, or None if one map serves every row."""
+        lengths = [len(getattr(self, name)) for name in self._by_row if np.ndim(getattr(self, name))]
+        return lengths[0] if lengths else None
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether T jumps, so that laws mapped by it have atoms."""
+        return False
+
+    @property
+    def bends(self) -> Array:
+        """Normal scores where T is not smooth, sorted (empty for a smooth or a per-row map)."""
+        return np.empty(0)
+
+    @abstractmethod
+    def __call__(self, z: Array, side: Side = "right") -> Array:
+        """T(z); at a jump the limit from the given side."""
+
+    @abstractmethod
+    def inverse(self, t: Array) -> Array:
+        """The generalised inverse inf{z : T(z) >= t}."""
+
+    @abstractmethod
+    def log_slope(self, z: Array) -> Array:
+        """log T'(z); raises where the map has steps."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The maps of these rows; a shared map serves any rows."""
+        return self if self.rows is None else self._pick(rows)
+
+    def _pick(self, rows: Any) -> Self:
+        part = object.__new__(type(self))
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            by_row = field.name in self._by_row and np.ndim(value)
+            object.__setattr__(part, field.name, value[rows] if by_row else value)
+        return part
+
+
+def across(parameter: Any, z: Array) -> Any:
+    """A parameter of a map, scalar or (n,), shaped to meet z, (n,) or (n, k)."""
+    return parameter[:, None] if np.ndim(parameter) == 1 and z.ndim == 2 else parameter
+
+
+def concatenate_maps(maps: list[Map], lengths: list[int]) -> Map | None:
+    """One map for the rows of several laws laid end to end, or None if they have no common form."""
+    first = maps[0]
+    if all(m is first and m.rows is None for m in maps):
+        return first
+    if not first._by_row or any(type(m) is not type(first) for m in maps):
+        return None
+    whole = first._pick(...)
+    for name in first._by_row:
+        values = [np.asarray(getattr(m, name)) for m in maps]
+        columns = [v if v.ndim else np.full(n, v) for v, n in zip(values, lengths, strict=True)]
+        object.__setattr__(whole, name, np.concatenate(columns))
+    return whole

@@ -1,0 +1,77 @@
+"""Fitting maps to ranks: one sort."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._checks import Array
+from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
+
+_FARTHEST = 37.0  # beyond this score probabilities leave the range of float64
+
+
+def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> PiecewiseLinearMap:
+    r"""Fit the bent line through :math:`(z_{(i)}, \Phi^{-1}(i/(T+1)))` at full resolution.
+
+    Ties take their mid-rank. The tails go on with the mean slope of the outermost :math:`\sqrt T` knots, or with slope 1 on a base
+    with a finite tail index.
+
+    >>> fit_ecdf(np.array([0.3, -1.0, 2.0])).levels
+    array([-0.674,  0.   ,  0.674])
+    """
+    knots, ranks, total = _mid_ranks(z, weights)
+    levels = ndtri(ranks / (total + 1))
+    if len(knots) == 1 or heavy_tails:
+        return PiecewiseLinearMap(knots, levels)
+    k = min(len(knots) - 1, int(np.ceil(np.sqrt(len(knots)))))
+    low = (levels[k] - levels[0]) / (knots[k] - knots[0])
+    high = (levels[-1] - levels[-1 - k]) / (knots[-1] - knots[-1 - k])
+    return PiecewiseLinearMap(knots, levels, (float(low), float(high)))
+
+
+def fit_isotonic(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> ProbabilityMap:
+    r"""Fit the papers' map on [0, 1]: linear through :math:`(p_{(i)}, i/(T+1))`, (0, 0) and (1, 1).
+
+    The pairs of Kuleshov et al. (2018), algorithm 1, are monotone already, so isotonic regression returns them as they are.
+    Its end pieces are linear in p and keep any tail index.
+    """
+    knots, ranks, total = _mid_ranks(np.clip(z, -_FARTHEST, _FARTHEST), weights)
+    return ProbabilityMap(knots, ranks / (total + 1))
+
+
+def fit_step(
+    z: Array, weights: Array | None = None, *, heavy_tails: bool = False, finite_sample: bool = False
+) -> StepMap:
+    r"""Fit the exact step function :math:`\hat P(p) = \#\{t: p_t \le p\}/T` (Kuleshov et al. 2018, eq. 6).
+
+    With ``finite_sample`` the ranks are divided by T+1 and the missing mass lies at +inf: the conformal variant. A base's
+    tail index does not matter: all mass lies at the knots.
+    """
+    order, weights = _sorted(z, weights)
+    first = np.flatnonzero(np.append(True, np.diff(order) > 0))
+    last = np.append(first[1:], len(order)) - 1
+    count = np.arange(1.0, len(order) + 1) if weights is None else np.cumsum(weights)
+    total = count[-1]
+    return StepMap(order[first], count[last] / (total + 1 if finite_sample else total))
+
+
+def _sorted(z: Array, weights: Array | None) -> tuple[Array, Array | None]:
+    if weights is None:
+        return np.sort(z), None
+    kept = weights > 0
+    z, weights = z[kept], weights[kept]
+    order = np.argsort(z, kind="stable")
+    return z[order], weights[order]
+
+
+def _mid_ranks(z: Array, weights: Array | None) -> tuple[Array, Array, float]:
+    """Distinct scores, their mid-ranks (a weight of 2 is the row twice) and the total weight."""
+    values, weights = _sorted(z, weights)
+    close = np.diff(values) <= 1e-13 * (1 + np.abs(values[1:]))  # nearer than rounding: a tie
+    if weights is None and not close.any():
+        return values, np.arange(1.0, len(values) + 1), float(len(values))
+    first = np.flatnonzero(np.append(True, ~close))
+    mass = np.diff(np.append(first, len(values))).astype(float) if weights is None else np.add.reduceat(weights, first)
+    below = np.cumsum(mass) - mass
+    return values[first], below + 0.5 * (mass + 1), float(mass.sum())

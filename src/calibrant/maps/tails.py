@@ -1,0 +1,52 @@
+"""Keeping the tail index of heavy-tailed bases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._checks import Array
+from .base import Map, Side
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTails(Map):
+    """A shared map between two scores, and slope 1 beyond them, so that a base keeps its tail index.
+
+    Examples
+    --------
+    >>> from calibrant.maps import AffineMap
+    >>> UnitTails(AffineMap(slope=0.5), -4.0, 4.0)(np.array([2.0, 6.0]))
+    array([1., 4.])
+    """
+
+    inner: Map
+    low: float
+    high: float
+
+    @property
+    def bends(self) -> Array:
+        """The inner map's, and the two ends."""
+        return np.unique(np.concatenate([self.inner.bends, [self.low, self.high]]))
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        low, high = self.inner(np.array([self.low, self.high]))
+        return float(low), float(high)
+
+    def __call__(self, z: Array, side: Side = "right") -> Array:
+        """T within, parallels to the diagonal beyond."""
+        inside = np.clip(z, self.low, self.high)
+        return self.inner(inside, side) + (z - inside)
+
+    def inverse(self, t: Array) -> Array:
+        """Inverse within, parallels to the diagonal beyond."""
+        inside = np.clip(t, *self._ends)
+        return self.inner.inverse(inside) + (t - inside)
+
+    def log_slope(self, z: Array) -> Array:
+        """Zero beyond the ends."""
+        inside = np.clip(z, self.low, self.high)
+        return np.where(z == inside, self.inner.log_slope(inside), 0.0)
