@@ -23,15 +23,12 @@ def to_array(values: Any, name: str) -> Array:
         raise TypeError(f"`{name}` must be real numbers, not complex.")
     if array.dtype.kind in "biuf":
         return cast(Array, np.asarray(array, dtype=np.float64))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return cast(Array, np.asarray([[np.nan if v is None else v for v in row] for row in array] if array.ndim == 2
-                                          else [np.nan if v is None else v for v in array.ravel()], dtype=np.float64)
-                        .reshape(array.shape))
-    except (TypeError, ValueError, Warning):
-        first = next((v for v in array.ravel().tolist() if not isinstance(v, (int, float))), array.dtype)
-        raise TypeError(f"`{name}` must be numbers; got {type(first).__name__} {first!r}.") from None
+    numbers = [np.nan if value is None else value for value in array.ravel().tolist()]
+    wrong = next((value for value in numbers if isinstance(value, str) or not hasattr(value, "__float__")), None)
+    if wrong is not None or array.dtype.kind not in "OUS":
+        wrong = array.dtype if wrong is None else wrong
+        raise TypeError(f"`{name}` must be numbers; got {type(wrong).__name__} {wrong!r}.")
+    return np.array([float(value) for value in numbers]).reshape(array.shape)
 
 
 def index_of(*values: Any) -> Any:
@@ -58,7 +55,9 @@ def complain(name: str, rule: str, array: Array, bad: NDArray[np.bool_], hint: s
 
 def finite(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite."""
-    if not np.isfinite(array.sum()):  # one cheap pass decides; an overflowing sum of finite numbers falls through
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(array.sum())  # one cheap pass; an overflowing sum of finite numbers is looked at closer
+    if suspicious:
         complain(name, "finite", array, ~np.isfinite(array), hint)
     return array
 

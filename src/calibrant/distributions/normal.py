@@ -57,6 +57,10 @@ class Normal(LocationScale):
         """Variances."""
         return np.square(self.scale)
 
+    def std(self) -> Array:
+        """Standard deviations."""
+        return self.scale.copy()
+
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`\sigma\,[u(2\Phi(u)-1) + 2\varphi(u) - \pi^{-1/2}]` (Gneiting & Raftery 2007, §4.2)."""
         return self._by_blocks(_crps, self._outcomes(y))

@@ -66,7 +66,7 @@ class BetaMap(Map):
                 slope = across(self.a, z) * _hazard(z, l0) + across(self.b, z) * _hazard(z, l1)
                 step = z + (target - h) / slope
             middle = 0.5 * (np.arcsinh(low) + np.arcsinh(high))
-            step = np.where((step > low) & (step < high), step, np.sinh(middle))
+            step = np.where((step >= low) & (step <= high), step, np.sinh(middle))
             if np.all((np.abs(step - z) <= 4e-15 * (1 + np.abs(z))) | ~np.isfinite(target)):
                 z = step
                 break

@@ -103,7 +103,8 @@ class StepMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Normal score of the share of knots <= z (right) or < z (left)."""
-        return self._scores[np.searchsorted(self.knots, z, side=side)]
+        slack = 1e-9 * (1 + np.abs(np.clip(z, -1e9, 1e9)))  # a base's round trip y -> z may miss a knot by rounding
+        return self._scores[np.searchsorted(self.knots, z + slack if side == "right" else z - slack, side=side)]
 
     def inverse(self, t: Array) -> Array:
         """The first knot whose cumulative score reaches t."""

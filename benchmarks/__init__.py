@@ -1,0 +1,1 @@
+"""Speed, side by side with peers and with the floor each task has."""

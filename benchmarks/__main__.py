@@ -1,0 +1,27 @@
+"""``python -m benchmarks [name …]``: print the tables; exit 1 if a promise is missed."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # before NumPy is loaded
+
+from benchmarks import ensembles, recalibration  # noqa: E402
+
+TABLES = {"recalibration": recalibration.lines, "ensembles": ensembles.lines}
+
+
+def main(names: list[str]) -> int:
+    missed = 0
+    for name in names or list(TABLES):
+        print(f"\n{name}: CPU seconds of one thread, best of 5")
+        for line in TABLES[name]():
+            print(line, flush=True)
+            missed += line.promised is not None and line.ratio > line.promised
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

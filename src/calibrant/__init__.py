@@ -1,0 +1,52 @@
+"""calibrant takes the predictions any model already makes and returns predictions you can bet on, with the evidence."""
+
+from . import displays, metrics
+from ._version import __version__
+from .adapters import as_distribution
+from .calibration import Chain, GroupedCalibrator
+from .distributions import (
+    Ensemble,
+    Gamma,
+    Histogram,
+    Laplace,
+    Logistic,
+    LogNormal,
+    Mixture,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    Quantiles,
+    Recalibrated,
+    StudentT,
+    Truncated,
+    concatenate,
+)
+from .regression import CalibratedRegressor, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
+
+__all__ = [
+    "CalibratedRegressor",
+    "Chain",
+    "Ensemble",
+    "Gamma",
+    "GroupedCalibrator",
+    "Histogram",
+    "Laplace",
+    "LogNormal",
+    "Logistic",
+    "Mixture",
+    "NegativeBinomial",
+    "Normal",
+    "Poisson",
+    "QuantileCalibrator",
+    "Quantiles",
+    "Recalibrated",
+    "ResidualCalibrator",
+    "ScaleCalibrator",
+    "StudentT",
+    "Truncated",
+    "__version__",
+    "as_distribution",
+    "concatenate",
+    "displays",
+    "metrics",
+]

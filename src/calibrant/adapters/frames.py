@@ -1,0 +1,91 @@
+"""Tables: quantile columns, or the columns mean and std."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._checks import index_of, to_array
+from ..distributions.base import Distribution
+from ..distributions.normal import Normal
+from ..distributions.quantiles import Quantiles
+from .samples import from_samples
+
+_CENTRES, _SPREADS = ("mean", "mu", "loc"), ("std", "sigma", "scale", "sd", "stddev")
+_LEVEL = re.compile(r"(?P<prefix>q|p|quantile|percentile)?[ _-]?(?P<number>\d*\.?\d+)(?P<percent>%?)", re.IGNORECASE)
+
+
+def from_mapping(obj: Any) -> Distribution | None:
+    """A dict {level: column} of quantiles, or {"mean": column, "std": column}."""
+    if not isinstance(obj, Mapping):
+        return None
+    if not obj:
+        raise ValueError("a dict of quantiles must have at least two levels; it is empty.")
+    return _from_columns(list(obj), list(obj.values()))
+
+
+def from_frame(obj: Any) -> Distribution | None:
+    """A pandas, polars or pyarrow table with quantile columns, or with the columns mean and std, or of numbered samples."""
+    names = getattr(obj, "column_names", None) or getattr(obj, "columns", None)
+    if names is None or isinstance(obj, np.ndarray):
+        return None
+    names = list(names)
+    if hasattr(obj, "to_numpy") and names == list(range(len(names))):
+        return from_samples(obj)
+    columns = [obj.iloc[:, i] for i in range(len(names))] if hasattr(obj, "iloc") else [obj[name] for name in names]
+    return _from_columns(names, columns)
+
+
+def _from_columns(names: list[Any], columns: list[Any]) -> Distribution:
+    if len(names) == 2 and {_role(name) for name in names} == {"mean", "std"}:
+        roles = dict(zip(map(_role, names), columns, strict=True))
+        return Normal(roles["mean"], roles["std"])
+    levels = [level_of(name) for name in names]
+    strange = [name for name, level in zip(names, levels, strict=True) if level is None]
+    if strange:
+        shown = ", ".join(repr(name) for name in strange[:4])
+        raise TypeError(
+            f"columns must be quantile levels (0.1, 'q0.1', 'q10', '10%'), or mean and std; {len(strange)} of {len(names)} are neither: "
+            f"{shown}. Select the columns of the forecast first."
+        )
+    return _quantiles(levels, columns)
+
+
+def _quantiles(levels: list[Any], columns: list[Any]) -> Distribution:
+    lengths = sorted({int(np.size(column)) if np.ndim(column) == 0 else len(column) for column in columns})
+    if len(lengths) > 1:
+        raise ValueError(f"quantile columns must have one length; got {', '.join(map(str, lengths))}.")
+    law = Quantiles(levels, np.column_stack([np.atleast_1d(to_array(column, "values")) for column in columns]))
+    index = index_of(*columns)
+    if index is not None:
+        object.__setattr__(law, "_index", index)
+    return law
+
+
+def _role(name: Any) -> str | None:
+    text = str(name).lower()
+    return "mean" if text in _CENTRES else "std" if text in _SPREADS else None
+
+
+def level_of(name: Any) -> float | None:
+    """Quantile level that a column name stands for, or None.
+
+    >>> [level_of(name) for name in (0.1, "0.1", "q0.1", "q10", "q2.5", "p90", "97.5%", "median", "day", 3)]
+    [0.1, 0.1, 0.1, 0.1, 0.025, 0.9, 0.975, 0.5, None, None]
+    """
+    if isinstance(name, tuple):  # nested columns, such as (variable, level)
+        name = name[-1]
+    if isinstance(name, (int, float, np.number)) and not isinstance(name, bool):
+        return float(name) if 0 < name < 1 else None
+    if str(name).lower() == "median":
+        return 0.5
+    found = _LEVEL.fullmatch(str(name).strip())
+    if found is None:
+        return None
+    number = float(found["number"])
+    percent = bool(found["percent"]) or (bool(found["prefix"]) and (number >= 1 or "." not in found["number"]))
+    level = round(number / 100, 12) if percent else number
+    return level if 0 < level < 1 else None

@@ -1,0 +1,21 @@
+"""Arrays of samples."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ..distributions.base import Distribution
+from ..distributions.ensemble import Ensemble
+
+
+def from_samples(obj: Any, kind: Literal["smooth", "discrete"] = "smooth") -> Distribution | None:
+    """A 2-D array (n, m), tensor or nested list: m samples of each of n laws."""
+    if isinstance(obj, (list, np.ndarray)):
+        dimensions = np.ndim(obj)
+    elif hasattr(obj, "detach") or hasattr(obj, "to_numpy"):
+        dimensions = len(obj.shape)
+    else:
+        return None
+    return Ensemble(obj, kind=kind) if dimensions == 2 else None

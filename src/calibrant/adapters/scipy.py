@@ -1,0 +1,110 @@
+"""Distributions of SciPy, frozen and new-style."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from .._checks import Array, to_array
+from ..distributions.base import Distribution
+from ..distributions.gamma import Gamma
+from ..distributions.histogram import Histogram
+from ..distributions.laplace import Laplace
+from ..distributions.logistic import Logistic
+from ..distributions.lognormal import LogNormal
+from ..distributions.mixture import Mixture
+from ..distributions.negative_binomial import NegativeBinomial
+from ..distributions.normal import Normal
+from ..distributions.poisson import Poisson
+from ..distributions.student_t import StudentT
+from ..distributions.truncated import Truncated
+from .scipy_law import Family, ScipyLaw, Template
+
+
+def _lognormal(s: Array, scale: Array) -> Distribution:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return LogNormal(np.log(scale), s)
+
+
+def _truncated(low: Array, high: Array, loc: Array, scale: Array) -> Distribution:
+    return Truncated(Normal(loc, scale), loc + low * scale, loc + high * scale)
+
+
+# Families with a class of their own. The first take SciPy's shapes, loc and scale.
+ANYWHERE: dict[str, Callable[..., Distribution]] = {
+    "norm": Normal,
+    "laplace": Laplace,
+    "logistic": Logistic,
+    "t": lambda df, loc, scale: StudentT(loc, scale, df),
+    "cauchy": lambda loc, scale: StudentT(loc, scale, df=1.0),
+    "uniform": lambda loc, scale: Histogram(np.column_stack([loc, loc + scale]), np.ones((len(loc), 1))),
+    "truncnorm": _truncated,
+}
+# The second take shapes and scale, or for counts the shapes, and start at 0: loc must be 0.
+FROM_ZERO: dict[str, Callable[..., Distribution]] = {
+    "lognorm": _lognormal,
+    "gamma": Gamma,
+    "expon": lambda scale: Gamma(np.ones(len(scale)), scale),
+    "poisson": Poisson,
+    "nbinom": lambda n, p: NegativeBinomial(n * (1 - p) / p, 1 / n),
+}
+
+
+def from_scipy(obj: Any) -> Distribution | None:
+    """A frozen law such as ``stats.norm(loc, scale)``, or a new-style one such as ``stats.Normal(mu=..., sigma=...)``."""
+    if isinstance(obj, stats.distributions.rv_frozen):
+        return _from_frozen(obj)
+    if isinstance(obj, stats.rv_continuous | stats.rv_discrete):
+        raise TypeError(f"scipy.stats.{obj.name} is a family; freeze it with parameters, one per row: {obj.name}(...).")
+    if any(kind.__module__ == "scipy.stats._probability_distribution" for kind in type(obj).__mro__):
+        return _from_variable(obj)
+    return None
+
+
+def _from_frozen(obj: Any) -> Distribution:
+    family = obj.dist
+    shapes, loc, scale = family._parse_args(*obj.args, **obj.kwds)
+    discrete = isinstance(family, stats.rv_discrete)
+    columns = _columns([*shapes, loc] if discrete else [*shapes, loc, scale], family.name)
+    place = len(shapes)  # of loc
+    if family.name in ANYWHERE:
+        return ANYWHERE[family.name](*columns)
+    if family.name in FROM_ZERO and not np.any(columns[place]):
+        return FROM_ZERO[family.name](*columns[:place], *columns[place + 1 :])
+    on_integers = discrete and not np.any(columns[place] % 1) and not np.any(np.asarray(getattr(family, "xk", 0)) % 1)
+    return ScipyLaw(Family(family, discrete, on_integers), np.column_stack(columns))
+
+
+def _from_variable(obj: Any) -> Distribution:
+    name = type(obj).__name__
+    if name == "Mixture":
+        return Mixture([_from_variable(part) for part in obj.components], weights=obj.weights)
+    if not hasattr(obj, "_original_parameters"):
+        raise TypeError(f"cannot read SciPy's {name} row by row; use a frozen scipy.stats law instead.")
+    if type(obj) is stats.Normal:
+        return Normal(*_columns([obj.mu, obj.sigma], name))
+    family = _family_of(type(obj))
+    if family is not None:
+        return _from_frozen(family(**obj._original_parameters))
+    discrete = any(kind.__name__ == "DiscreteDistribution" for kind in type(obj).__mro__)
+    columns = _columns(list(obj._original_parameters.values()), name)
+    return ScipyLaw(Template(obj, discrete, discrete), np.column_stack(columns))
+
+
+def _family_of(kind: type) -> Any:
+    """The classic family behind a class that ``stats.make_distribution`` made, whose formulas are that family's methods."""
+    formulas = [getattr(kind, f"_{what}_formula", None) for what in ("cdf", "logpdf", "pdf", "logpmf", "pmf")]
+    owners = [getattr(formula, "__self__", None) for formula in formulas]
+    return next((owner for owner in owners if isinstance(owner, stats.rv_continuous | stats.rv_discrete)), None)
+
+
+def _columns(values: list[Any], name: str) -> list[Array]:
+    """Parameters as float columns of one length."""
+    arrays = [to_array(value, name) for value in values]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    if len(shape) > 1:
+        raise ValueError(f"the parameters of scipy's {name} must be scalars or 1-dimensional; together they have shape {shape}.")
+    return [np.broadcast_to(array, shape or (1,)) for array in arrays]

@@ -1,0 +1,72 @@
+"""What every calibrator is: it learns from forecasts and outcomes, and turns forecasts into better ones."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import Array, outcomes, sample_weights
+from ..adapters import as_distribution
+from ..distributions import Distribution
+
+
+class Calibrator(BaseEstimator, ABC):
+    """Learn from forecasts and outcomes how forecasts are off; `transform` puts new ones right.
+
+    Forecasts are anything `as_distribution` takes. Rows whose outcome is missing are left out with a warning. Weights are
+    frequencies: weight 2 is the row twice, weight 0 the row left out.
+    """
+
+    def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Learn from n forecasts and their outcomes.
+
+        Parameters
+        ----------
+        forecasts : Distribution or what `as_distribution` takes, n rows
+        y : array-like (n,)
+        sample_weight : array-like (n,), optional
+        """
+        laws = self._read(forecasts)
+        rows, y, weights = usable_rows(len(laws), y, sample_weight)
+        self._fit(laws[rows], y, weights)
+        self.n_rows_ = len(y)
+        return self
+
+    def transform(self, forecasts: Any) -> Distribution:
+        """Calibrated forecasts of the same rows."""
+        check_is_fitted(self)
+        return self._transform(self._read(forecasts))
+
+    def _read(self, forecasts: Any) -> Any:
+        """Forecasts in the form that this calibrator works on; must have a length and be sliceable by rows."""
+        return as_distribution(forecasts)
+
+    @abstractmethod
+    def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
+        """Learn from checked input; learned names end in an underscore."""
+
+    @abstractmethod
+    def _transform(self, forecasts: Any) -> Distribution:
+        """Calibrate checked forecasts."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted once `fit` came to its end."""
+        return hasattr(self, "n_rows_")
+
+
+def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
+    """Rows that have an outcome and a weight above 0 (a slice or a mask), with those outcomes and weights."""
+    values, kept = outcomes(y, n)
+    weights = sample_weights(sample_weight, n)
+    if kept is None and (weights is None or weights.all()):
+        return slice(None), values, weights
+    used = np.ones(n, dtype=bool) if kept is None else kept
+    if weights is not None:
+        used = used & (weights > 0)
+    whole = np.empty(n)
+    whole[slice(None) if kept is None else kept] = values
+    return used, whole[used], None if weights is None else weights[used]

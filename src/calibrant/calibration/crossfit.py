@@ -1,0 +1,195 @@
+"""Cross-fitting: forecasts of rows that the model has not seen, for calibrators to learn from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import GroupKFold, check_cv
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._checks import Array, column, nonempty, sample_weights, to_array
+from .nested import takes
+from .routing import uses_groups
+from .same_rows import warn_same
+
+Rows = NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A model and its forecasts of rows that it was not trained on."""
+
+    model: Any
+    rows: Rows
+    forecasts: Any
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is given to `fit`: rows of X with outcomes, frequency weights and group labels."""
+
+    X: Any
+    y: Array
+    weights: Array | None = None
+    groups: Any = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Sample:
+        """Check lengths and outcomes; X stays what it is (arrays, frames, texts, sparse matrices)."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
+        if np.asarray(y).dtype.kind == "c":
+            raise ValueError("Complex data not supported: `y` must be real numbers.")
+        values = nonempty(to_array(y, "y"), "y")
+        if values.ndim == 2 and values.shape[1] == 1:
+            text = "A column-vector y was passed when a 1d array was expected."
+            warnings.warn(text, DataConversionWarning, stacklevel=3)
+        if groups is not None:
+            groups = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+        X, y, groups = indexable(X, column(values, "y"), groups)
+        return cls(X, y, sample_weights(sample_weight, len(y)), groups)
+
+    def weights_of(self, rows: Rows) -> Array | None:
+        """Weights of these rows."""
+        return None if self.weights is None else self.weights[rows]
+
+
+# ---- splits ----
+def make_splitter(cv: Any, y: Array | None, *, groups: Any = None, classifier: bool = False) -> Any:
+    """Make a splitter of an int, None (5), a splitter or an iterable of (train, test); an int keeps groups apart."""
+    cv = 5 if cv is None else cv
+    if isinstance(cv, str):
+        raise ValueError(f"`cv` must be an int, a splitter, an iterable of splits or 'same'; got {cv!r}.")
+    if groups is not None and isinstance(cv, (int, np.integer)):
+        return GroupKFold(int(cv))
+    return check_cv(cv, y, classifier=classifier)
+
+
+def groups_to_split(cv: Any, groups: Any, calibrator: Any) -> Any:
+    """Groups for the splitter, None where it has no use for them; an error where nobody has.
+
+    An explicit splitter decides for itself. An int means groups kept apart, unless the calibrator wants them: a
+    calibrator per group needs every group on both sides.
+    """
+    if groups is None:
+        return None
+    wanted = takes(calibrator.fit, "groups")
+    if cv is None or isinstance(cv, (int, np.integer)):
+        return None if wanted else groups
+    used = hasattr(cv, "split") and uses_groups(cv)
+    if not (used or wanted):
+        raise ValueError(
+            f"`groups` were given, but neither the splits nor {type(calibrator).__name__} take groups. "
+            "Use cv=GroupKFold(5) or GroupedCalibrator."
+        )
+    return groups if used else None
+
+
+def split_rows(splitter: Any, sample: Sample, params: dict[str, Any]) -> list[Split]:
+    """All splits; warns where a row is on both sides of one."""
+    n = len(sample.y)
+    pairs = splitter.split(sample.X, sample.y, **params)
+    splits = [(_positions(train, n), _positions(test, n)) for train, test in pairs]
+    splits = [(train, test) for train, test in splits if len(test)]
+    if not splits:
+        raise ValueError("`cv` must give at least one split with rows to forecast; it gives none.")
+    shared = sum(int(np.isin(test, train).sum()) for train, test in splits)
+    if shared:
+        warn_same(f"{shared} rows to forecast are also training rows of their split of `cv`")
+    return splits
+
+
+def _positions(rows: Any, n: int) -> Rows:
+    """Row numbers from numbers or a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows.astype(np.intp)
+
+
+# ---- models and their out-of-fold forecasts ----
+def fit_on(estimator: Any, sample: Sample, params: dict[str, Any], rows: Rows | None = None) -> Any:
+    """Fit a clone on these rows (None: all); parameters with one entry per row are sliced along."""
+    if rows is None:
+        return clone(estimator).fit(sample.X, sample.y, **params)
+    sliced = {name: _sliced(value, rows, len(sample.y)) for name, value in params.items()}
+    return clone(estimator).fit(_safe_indexing(sample.X, rows), sample.y[rows], **sliced)
+
+
+def _sliced(value: Any, rows: Rows, n: int) -> Any:
+    shape = getattr(value, "shape", None)
+    if shape is None and isinstance(value, (list, tuple)):
+        shape = (len(value),)
+    return _safe_indexing(value, rows) if shape and shape[0] == n else value
+
+
+def cross_fit(
+    estimator: Any,
+    sample: Sample,
+    splits: Sequence[Split],
+    read: Callable[[Any, Any], Any],
+    params: dict[str, Any],
+    n_jobs: int | None = None,
+) -> list[Fold]:
+    """One model per split, with its forecasts ``read(model, X)`` of the split's test rows."""
+    work = (delayed(_fit_fold)(estimator, sample, split, read, params) for split in splits)
+    folds: list[Fold] = Parallel(n_jobs=n_jobs)(work)
+    return folds
+
+
+def _fit_fold(
+    estimator: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
+) -> Fold:
+    train, test = split
+    model = fit_on(estimator, sample, params, train)
+    return Fold(model, test, read(model, _safe_indexing(sample.X, test)))
+
+
+def pooled(
+    folds: Sequence[Fold], sample: Sample, join: Callable[[Sequence[Any]], Any]
+) -> tuple[Rows, Any, Array | None]:
+    """Out-of-fold forecasts of all folds in row order: rows, forecasts and weights.
+
+    Rows that no fold forecasts (the first ones of a time-series split) are absent. A row that k folds forecast is there
+    k times, each time with 1/k of its weight.
+    """
+    rows = np.concatenate([fold.rows for fold in folds])
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    forecasts = folds[0].forecasts if len(folds) == 1 else join([fold.forecasts for fold in folds])
+    times, weights = np.bincount(rows)[rows], sample.weights_of(rows)
+    if times.max() > 1:
+        weights = 1.0 / times if weights is None else weights / times
+    return rows, forecasts[order], weights
+
+
+# ---- calibrators ----
+def fit_calibrators(
+    calibrator: Any, parts: Sequence[tuple[Any, Rows, Array | None]], sample: Sample, n_jobs: int | None = None
+) -> list[Any]:
+    """Fit a clone to each part (forecasts, rows, weights), with groups where the calibrator takes them."""
+    fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit_calibrator)(calibrator, *part, sample) for part in parts)
+    return fitted
+
+
+def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
+    extra = {}
+    if takes(calibrator.fit, "groups"):
+        extra["groups"] = None if sample.groups is None else sample.groups[rows]
+    return clone(calibrator).fit(forecasts, sample.y[rows], sample_weight=weights, **extra)
+
+
+def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None) -> Any:
+    """Calibrated forecasts, with groups where the calibrator takes them."""
+    if takes(calibrator.transform, "groups"):
+        return calibrator.transform(forecasts, groups=groups)
+    if groups is not None:
+        raise ValueError(f"`groups` were given, but {type(calibrator).__name__} takes none. Use GroupedCalibrator.")
+    return calibrator.transform(forecasts)

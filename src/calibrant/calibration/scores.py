@@ -1,0 +1,45 @@
+"""From forecasts and outcomes to the normal scores that maps are fitted to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from .._checks import Array, complain
+from ..distributions import Distribution
+
+_PARTS = 9  # an atom's mass is laid evenly on that many points
+
+
+def normal_scores(
+    law: Distribution, y: Array, weights: Array | None = None, *, atoms: str = "spread", random_state: Any = None
+) -> tuple[Array, Array | None]:
+    """Normal scores of the outcomes and their weights.
+
+    At an atom the score is an interval: its mass is spread evenly over it (nine points, a ninth of the weight each), or one point
+    is drawn from it (``atoms="random"``).
+    """
+    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
+    left = law._by_blocks(lambda part, v: part.to_normal(v, "left"), y) if law.has_atoms else right
+    outside = np.isinf(left) & np.isinf(right) if law.has_atoms else np.isinf(right)
+    if outside.any():
+        complain("y", "inside the support of its forecast", y, outside, "A forecast that rules an outcome out cannot be mended.")
+    split = left < right
+    if not split.any():
+        return right, weights
+    w = np.ones(len(y)) if weights is None else weights
+    if atoms == "random":
+        share = np.random.default_rng(random_state).random(len(y))
+        return np.where(split, _between(left, right, share), right), weights
+    shares = (np.arange(_PARTS) + 0.5) / _PARTS
+    spread = _between(left[split, None], right[split, None], shares).ravel()
+    return np.concatenate([right[~split], spread]), np.concatenate([w[~split], np.repeat(w[split] / _PARTS, _PARTS)])
+
+
+def _between(left: Array, right: Array, share: Array) -> Array:
+    """Score of the point at a share of the way in probability, taken in the smaller tail."""
+    low = ndtr(left) + share * (ndtr(right) - ndtr(left))
+    high = ndtr(-right) + (1 - share) * (ndtr(-left) - ndtr(-right))
+    return np.where(low < high, ndtri(low), -ndtri(high))

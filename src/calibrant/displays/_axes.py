@@ -1,0 +1,61 @@
+"""What all pictures share: axes to draw on, colours, a quiet style, and the law that a model predicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..adapters import as_distribution
+from ..distributions.base import Distribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers tell apart
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+GREY = "#7F7F7F"
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, Figure]:
+    """The given axes, or those of a new figure, and the figure they are part of."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise ValueError("`ax` must be part of a figure; it was removed from its own.")
+    return ax, figure
+
+
+def dress(ax: Axes) -> None:
+    """Light grid behind the data, no frame."""
+    ax.grid(True, color=GREY, alpha=0.18, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_alpha(0.4)
+    ax.tick_params(length=0, pad=5)
+
+
+def has_label(ax: Axes, label: str) -> bool:
+    """Whether an artist with this label is on the axes already."""
+    return any(artist.get_label() == label for artist in ax.get_children())
+
+
+def predicted_law(model: Any, X: Any) -> Distribution:
+    """The laws a model predicts, by ``predict_dist``, or by ``pred_dist`` as in NGBoost."""
+    for method in ("predict_dist", "pred_dist"):
+        if hasattr(model, method):
+            return as_distribution(getattr(model, method)(X))
+    raise TypeError(
+        f"`model` must have predict_dist; {type(model).__name__} does not. Wrap it: CalibratedRegressor(model)."
+    )
+
+
+def percent(share: float) -> str:
+    """A share as whole percents, with decimals only where they matter.
+
+    >>> percent(0.9), percent(0.999)
+    ('90 %', '99.9 %')
+    """
+    return f"{round(100 * share, 4):g} %"

@@ -1,0 +1,220 @@
+"""Forecast fan: nested intervals, median and outcomes along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array, complain, nonempty, probabilities, same_length, to_array
+from ..adapters import as_distribution
+from ._axes import COLOURS, axes_or_new, dress, percent, predicted_law
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+
+@dataclass(kw_only=True)
+class FanDisplay:
+    """Forecasts along time or a feature: central intervals inside each other, the median, and the outcomes as dots.
+
+    Kuleshov et al. (2018), fig. 1 and 6. With outcomes, the legend says how many of them each interval holds.
+
+    Make it with :meth:`from_predictions` or :meth:`from_estimator`.
+
+    Attributes
+    ----------
+    x : array (n,)
+        Positions, increasing; all other arrays are in the same order.
+    median : array (n,)
+        Predicted medians.
+    coverages : array (k,)
+        Nominal coverage of the intervals, widest first.
+    lower, upper : arrays (n, k)
+        Ends of the intervals.
+    y_true : array (n,) or None
+        Outcomes; NaN where there is none yet.
+    observed : array (k,) or None
+        Share of the outcomes in each interval.
+    name : str or None
+        What is drawn.
+    bands_, line_, dots_, ax_, figure_
+        What :meth:`plot` drew; ``dots_`` is None without outcomes.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> from calibrant.displays import FanDisplay
+    >>> fan = FanDisplay.from_predictions(Normal([0.0, 1.0], 1.0), [0.5, 3.5], x=[2020, 2010])
+    >>> fan.x, fan.median, fan.observed
+    (array([2010, 2020]), array([1., 0.]), array([0.5, 0.5, 0.5]))
+    """
+
+    x: NDArray[Any]
+    median: Array
+    coverages: Array
+    lower: Array
+    upper: Array
+    y_true: Array | None = None
+    observed: Array | None = None
+    name: str | None = None
+    bands_: list[PolyCollection] = field(init=False, repr=False)
+    line_: Line2D = field(init=False, repr=False)
+    dots_: Line2D | None = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        dist: Any,
+        y_true: Any = None,
+        *,
+        x: Any = None,
+        coverages: Sequence[float] = (0.5, 0.8, 0.9),
+        name: str | None = None,
+    ) -> Self:
+        """Compute the intervals of forecasts.
+
+        Parameters
+        ----------
+        dist : Distribution, or what ``as_distribution`` accepts
+            n forecasts.
+        y_true : array-like (n,), optional
+            Outcomes; NaN where there is none yet.
+        x : array-like (n,), optional
+            Where the forecasts stand: numbers or dates, in any order. The number of the row unless told.
+        coverages : sequence of float
+            Nominal coverage of the intervals.
+        name : str, optional
+            What to call it in the title.
+
+        Returns
+        -------
+        FanDisplay
+        """
+        law = as_distribution(dist)
+        median = nonempty(law.median(), "dist")
+        nominal = np.sort(nonempty(probabilities(coverages, "coverages"), "coverages"))[::-1]
+        places = _positions(x, len(law))
+        order = np.argsort(places, kind="stable")
+        ends = law.quantiles(np.concatenate([0.5 - nominal / 2, 0.5 + nominal / 2]))[order]
+        lower, upper = ends[:, : len(nominal)], ends[:, len(nominal) :]
+        y = None if y_true is None else _outcomes(y_true, len(law))[order]
+        return cls(
+            x=places[order],
+            median=median[order],
+            coverages=nominal,
+            lower=lower,
+            upper=upper,
+            y_true=y,
+            observed=None if y is None else _shares_inside(y, lower, upper),
+            name=name,
+        )
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any = None, *, name: str | None = None, **options: Any) -> Self:
+        """Compute the intervals that a fitted model predicts; options are those of :meth:`from_predictions`."""
+        return cls.from_predictions(predicted_law(model, X), y, name=name or type(model).__name__, **options)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the fan.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless told.
+        name : str, optional
+            What to call it instead of its own name.
+        **kwargs
+            For matplotlib's ``fill_between`` of the intervals.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_, self.figure_ = axes_or_new(ax, (7.2, 3.8))
+        ax, title = self.ax_, self.name if name is None else name
+        dress(ax)
+        style: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.18, "linewidth": 0} | kwargs
+        self.bands_ = [
+            ax.fill_between(self.x, self.lower[:, k], self.upper[:, k], label=self._band_label(k), **style)
+            for k in range(len(self.coverages))
+        ]
+        (self.line_,) = ax.plot(self.x, self.median, color=style["color"], linewidth=1.6, label="median")
+        self.dots_ = None
+        if self.y_true is not None:
+            ink = ax.xaxis.label.get_color()  # that of text, so that dots show on dark pages too
+            (self.dots_,) = ax.plot(self.x, self.y_true, "o", color=ink, markersize=2.8, label="outcome")
+        if title:
+            ax.set_title(title, fontsize="medium", loc="left", pad=24)
+        self._finish(ax, style["alpha"])
+        return self
+
+    def _finish(self, ax: Axes, alpha: float) -> None:
+        """Short dates, and above the data a legend with the shades of the intervals where they overlap."""
+        ax.margins(x=0.01)
+        if self.x.dtype.kind == "M":
+            dates: Any = import_module("matplotlib.dates")
+            locator = dates.AutoDateLocator()
+            ax.xaxis.set(major_locator=locator, major_formatter=dates.ConciseDateFormatter(locator))
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "ncols": 9}
+        legend = ax.legend(**place, frameon=False, fontsize="small", handlelength=1.4, columnspacing=1.2, borderpad=0)
+        for k, patch in enumerate(legend.get_patches()):
+            patch.set_alpha(1 - (1 - alpha) ** (k + 1))
+
+    def _band_label(self, k: int) -> str:
+        nominal = percent(self.coverages[k])
+        return nominal if self.observed is None else f"{nominal} (holds {percent(round(self.observed[k], 2))})"
+
+
+def _positions(x: Any, rows: int) -> NDArray[Any]:
+    """Numbers or dates, one a row, none missing."""
+    if x is None:
+        return np.arange(rows)
+    places = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
+    if places.ndim != 1:
+        raise ValueError(f"`x` must be 1-dimensional; got shape {places.shape}.")
+    same_length(places, "x", rows)
+    if places.dtype.kind == "O":
+        places = _dates(places) if any(hasattr(place, "year") for place in places) else to_array(places, "x")
+    if places.dtype.kind not in "biufM":
+        raise TypeError(f"`x` must be numbers or dates; got {type(places[0]).__name__} {places[0]!r}.")
+    complain("x", "present", places, np.isnat(places) if places.dtype.kind == "M" else np.isnan(places))
+    return places
+
+
+def _dates(values: NDArray[Any]) -> NDArray[Any]:
+    """Dates and times of the standard library or pandas; those with a time zone as UTC."""
+    zoned = (getattr(value, "tzinfo", None) is not None for value in values)
+    plain = [v.astimezone(UTC).replace(tzinfo=None) if z else v for v, z in zip(values, zoned, strict=True)]
+    return np.array(plain, dtype="datetime64[us]")
+
+
+def _outcomes(y_true: Any, rows: int) -> Array:
+    """One outcome per forecast, NaN where there is none yet."""
+    y = to_array(y_true, "y_true")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"`y_true` must be 1-dimensional; got shape {y.shape}.")
+    same_length(y, "y_true", rows)
+    complain("y_true", "finite or missing", y, np.isinf(y))
+    return y
+
+
+def _shares_inside(y: Array, lower: Array, upper: Array) -> Array | None:
+    """Share of the outcomes that are there in each interval; None where there are none."""
+    known = ~np.isnan(y)
+    if not known.any():
+        return None
+    inside = (lower[known] <= y[known, None]) & (y[known, None] <= upper[known])
+    return np.asarray(inside.mean(axis=0))

@@ -1,0 +1,152 @@
+"""Laws cut to an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from .._checks import Array, to_array
+from ..maps.base import Side
+from .base import HALF_LOG_2PI, Distribution, across
+from .both_tails import log_between, score_of_logs
+from .rows import spread_out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Truncated(Distribution):
+    r"""A law given that it lies in [lower, upper]: :math:`F'(y) = (F(y) - F(a^-))/(F(b) - F(a^-))`. The way to bound a law.
+
+    Probabilities are differences of logs in the smaller tail, so that an interval far out in a tail keeps its digits. The
+    interval is closed: atoms on its ends stay.
+
+    Parameters
+    ----------
+    base : Distribution
+    lower, upper : array-like (n,) or scalar
+        Ends of the support; infinite ends leave that side as it is.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> law = Truncated(Normal([0.0, -12.0], 1.0), lower=0.0)
+    >>> law.median()
+    array([0.674, 0.057])
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ("lower", "upper", "z_lower", "z_upper", "log_mass")
+
+    base: Distribution
+    lower: Array = -np.inf  # type: ignore[assignment]
+    upper: Array = np.inf  # type: ignore[assignment]
+    z_lower: Array = field(init=False)
+    z_upper: Array = field(init=False)
+    log_mass: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check that every interval is one and carries mass."""
+        if not isinstance(self.base, Distribution):
+            raise TypeError(f"`base` must be a distribution; got {type(self.base).__name__}. Wrap it with as_distribution.")
+        n = len(self.base)
+        lower, upper = _ends(self.lower, "lower", n), _ends(self.upper, "upper", n)
+        _refuse(lower > upper, "`lower` must not exceed `upper`", lower, upper)
+        z_lower, z_upper = self.base.to_normal(lower, "left"), self.base.to_normal(upper)
+        log_mass = log_between(z_lower, z_upper)
+        _refuse(~np.isfinite(log_mass), "`lower` and `upper` must leave the base some probability", lower, upper)
+        values = {"lower": lower, "upper": upper, "z_lower": z_lower, "z_upper": z_upper, "log_mass": log_mass}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def index(self) -> Any:
+        """The index of the base."""
+        return self.base.index
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether the base has atoms."""
+        return self.base.has_atoms
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the base is discrete."""
+        return self.base.is_discrete
+
+    @property
+    def on_integers(self) -> bool:
+        """Whether the base is on the integers."""
+        return self.base.on_integers
+
+    @property
+    def tail_index(self) -> Array:
+        """The base's where a tail is left, inf where both ends are finite."""
+        low, high = self.support
+        return np.where(np.isfinite(low) & np.isfinite(high), np.inf, self.base.tail_index)
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """The part of the base's support within the interval."""
+        low, high = self.base.support
+        return np.maximum(low, self.lower), np.minimum(high, self.upper)
+
+    def _kinks(self) -> Array:
+        ends = np.column_stack(self.support)
+        inner = np.clip(self.base._kinks(), self.lower[:, None], self.upper[:, None])
+        return np.hstack([inner, np.where(np.isfinite(ends), ends, self._middle())])
+
+    def _middle(self) -> Array:
+        return self.from_normal(np.zeros(len(self)))[:, None]
+
+    def to_normal(self, y: Array, side: Side = "right") -> Array:
+        """Score of the share of the interval's probability below y; ±inf outside."""
+        y = spread_out(y, len(self))
+        low, high, log_mass = (across(v, y) for v in (self.z_lower, self.z_upper, self.log_mass))
+        z = np.clip(self.base.to_normal(y, side), low, high)
+        return score_of_logs(log_between(low, z) - log_mass, log_between(z, high) - log_mass)
+
+    def from_normal(self, z: Array) -> Array:
+        """The base's quantile at the score that has this share of the interval's probability below it."""
+        z = spread_out(z, len(self))
+        low, high, log_mass = (across(v, z) for v in (self.z_lower, self.z_upper, self.log_mass))
+        below = np.logaddexp(log_ndtr(low), log_mass + log_ndtr(z))
+        above = np.logaddexp(log_ndtr(-high), log_mass + log_ndtr(-z))
+        inner = self.base.from_normal(np.clip(score_of_logs(below, above), low, high))
+        low_end, high_end = (across(v, z) for v in self.support)
+        return np.clip(inner, low_end, high_end)
+
+    def log_slope(self, y: Array) -> Array:
+        """Log density of the base given the interval, less that of the score."""
+        y = spread_out(y, len(self))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _log_density(self, y) + 0.5 * np.square(self.to_normal(y)) + HALF_LOG_2PI
+
+    def logpdf(self, y: Any) -> Array:
+        """Log density of the base, raised by the probability cut away; -inf outside."""
+        return self._by_blocks(_log_density, self._points(y))
+
+
+def _log_density(law: Truncated, y: Array) -> Array:
+    y = spread_out(y, len(law))
+    outside = (y < across(law.lower, y)) | (y > across(law.upper, y))
+    inner = np.where(outside, across(law._middle()[:, 0], y), y)
+    return np.where(outside, -np.inf, law.base.logpdf(inner) - across(law.log_mass, y))
+
+
+def _ends(values: Any, name: str, n: int) -> Array:
+    ends = to_array(values, name)
+    if ends.ndim == 2 and ends.shape[1] == 1:
+        ends = ends[:, 0]
+    if ends.shape not in ((), (n,)):
+        raise ValueError(f"`{name}` must be a scalar or ({n},) for {n} forecasts; got shape {ends.shape}.")
+    ends = np.broadcast_to(ends, (n,))
+    if np.isnan(ends).any():
+        raise ValueError(f"`{name}` must not be NaN; {int(np.isnan(ends).sum())} of {n} are, first {name}[{int(np.argmax(np.isnan(ends)))}].")
+    return ends
+
+
+def _refuse(bad: Array, rule: str, lower: Array, upper: Array) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{rule}; {int(bad.sum())} of {len(bad)} rows do not, first row {row}: [{lower[row]}, {upper[row]}].")

@@ -1,0 +1,197 @@
+"""Millions of scores as a few thousand cells: weighted points that carry all a smooth map can learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._checks import Array
+
+FEW = 2048  # up to this total weight every distinct score is its own cell
+FINE = 256  # cells per unit of asinh((z - median) / scale)
+HUGE, TINY = 1e20, 1e-20  # no score is taken for larger, nor for smaller unless 0
+FAR = 1e4  # scales from the median beyond which a score is just "very far"; five per row if there are few rows
+PARTS, MORE_PARTS = 9, 600  # points a repeated score is spread over, and more if it makes up all rows
+_BLOCK, _LARGE_BLOCK = 16384, 131072
+_BITS, _ZOOM = 65536, 4096
+_LADDER = ((0.25, 0.75), (0.1, 0.9), (0.02, 0.98), (0.001, 0.999), (1e-12, 1 - 1e-12))
+_REACH = np.minimum(ndtri([high for _, high in _LADDER]), 4.0)  # half their distance in a standard normal law
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Sorted distinct points and the weight at each; a weight of 2 is the point twice."""
+
+    z: Array
+    mass: Array
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of weights: the number of rows."""
+        return float(self.mass.sum())
+
+    @cached_property
+    def ranks(self) -> Array:
+        """Mid-ranks in (0, 1)."""
+        return (np.cumsum(self.mass) - 0.5 * self.mass) / self.total
+
+    def quantile(self, levels: Sequence[float]) -> Array:
+        """Interpolated between mid-ranks of rows; within a repeated score that score."""
+        edge = 0.5 * np.minimum(self.mass, 1.0)
+        upper = np.cumsum(self.mass)
+        rows = np.column_stack([upper - self.mass + edge, upper - edge])
+        return np.interp(np.multiply(levels, self.total), rows.ravel(), np.repeat(self.z, 2))
+
+    def centre_scale(self) -> tuple[float, float]:
+        """Median, and interquartile range in units in which a normal law has scale 1 (0 if all points are equal).
+
+        Where half the rows lie much closer together than the rest, half of the range of four fifths of them, but not
+        more than ten times as much; where half of them are equal, wider ranges.
+        """
+        values = self.quantile([0.5, *np.ravel(_LADDER)])
+        widths = (values[2::2] - values[1::2]) / (2 * _REACH)
+        if widths[0] > 0:
+            return float(values[0]), float(max(widths[0], min(0.5 * widths[1], 10 * widths[0])))
+        return float(values[0]), 0.5 * float(widths[np.argmax(widths > 0)])
+
+
+def cells_of(z: Array, weights: Array | None = None) -> Cells:
+    """Distinct scores with their counts up to 2048 rows; above, means of cells of width 1/256 in asinh((z − c)/s).
+
+    Many rows need no sort, and cells do not depend on the order of rows, nor on whether a row comes twice or with
+    weight 2.
+    Scores more than 10⁴ scales (5n if that is less) from the median, infinite ones too, count as that far.
+
+    Examples
+    --------
+    >>> cells_of(np.array([0.5, -1.0, 0.5])).mass.tolist()
+    [1.0, 2.0]
+    """
+    z = np.ravel(np.asarray(z, dtype=np.float64))
+    if weights is not None:
+        weights = np.ravel(weights)
+        if not weights.all():
+            z, weights = z[weights > 0], weights[weights > 0]
+    total = float(z.size if weights is None else weights.sum())
+    if total <= FEW:
+        return _distinct(z, weights)
+    centre, scale = _locate(z, weights, total)
+    if scale == 0.0:
+        return Cells(z[:1].copy(), np.array([total]))
+    return _gridded(z, weights, centre, scale)
+
+
+def spread_ties(cells: Cells) -> Cells:
+    """Spread repeated scores over ± half the distance to the nearest neighbour: rounding acts like intervals.
+
+    At least over ± half a cell of the grid and a tenth of a scale times its share of rows, so that an atom amid
+    continuous scores is a narrow peak, not an infinite one; at most over ± one scale of the forecast or half of the
+    scores', so that a lone atom does not blur the forecast.
+    """
+    tied = cells.mass > 1
+    if not tied.any() or cells.z.size < 2:
+        return cells
+    centre, scale = cells.centre_scale()
+    gaps = np.diff(cells.z)
+    half = 0.5 * np.minimum(np.append(gaps[0], gaps), np.append(gaps, gaps[-1]))[tied]
+    cell = np.hypot(scale, cells.z[tied] - centre) / FINE
+    least = np.maximum(0.5 * cell, 0.1 * scale * cells.mass[tied] / cells.total)
+    half = np.clip(half, least, max(1.0, 0.5 * scale))
+    parts = PARTS + (MORE_PARTS * cells.mass[tied] / cells.total).astype(np.intp)
+    whole = np.repeat(np.arange(parts.size), parts)
+    number = np.arange(whole.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    offsets = (2 * number + 1) / parts[whole] - 1
+    points = np.concatenate([cells.z[~tied], cells.z[tied][whole] + half[whole] * offsets])
+    mass = np.concatenate([cells.mass[~tied], (cells.mass[tied] / parts)[whole]])
+    order = np.argsort(points, kind="stable")
+    return Cells(points[order], mass[order])
+
+
+def _distinct(z: Array, weights: Array | None) -> Cells:
+    z = np.where(np.abs(z) < TINY, 0.0, np.clip(z, -HUGE, HUGE))
+    order = np.argsort(z, kind="stable")
+    cells = _merged(z[order], np.ones(z.size) if weights is None else weights[order])
+    centre, scale = cells.centre_scale()
+    reach = scale * min(FAR, 5 * cells.total)
+    if max(cells.z[-1] - centre, centre - cells.z[0]) <= reach:
+        return cells
+    return _merged(np.clip(cells.z, centre - reach, centre + reach), cells.mass)
+
+
+def _merged(z: Array, mass: Array) -> Cells:
+    """Cells of sorted points, some of them equal."""
+    first = np.flatnonzero(np.append(True, z[1:] != z[:-1]))
+    return Cells(z[first], np.add.reduceat(mass, first))
+
+
+def _gridded(z: Array, weights: Array | None, centre: float, scale: float) -> Cells:
+    edge = int(np.ceil(np.arcsinh(FAR) * FINE)) + 1
+    size = 2 * edge + 2
+    mass, moment = np.zeros(size), np.zeros(size)
+    low, high = centre - FAR * scale, centre + FAR * scale
+    for start in range(0, z.size, _BLOCK):
+        u = np.clip(z[start : start + _BLOCK], low, high)
+        u -= centre
+        u /= scale
+        position = np.arcsinh(u)
+        position *= FINE
+        position += edge
+        cell = position.astype(np.intp)
+        w = None if weights is None else weights[start : start + _BLOCK]
+        mass += np.bincount(cell, w, minlength=size)
+        moment += np.bincount(cell, u if w is None else w * u, minlength=size)
+    kept = mass > 0
+    return Cells(centre + scale * (moment[kept] / mass[kept]), mass[kept])
+
+
+def _locate(z: Array, weights: Array | None, total: float) -> tuple[float, float]:
+    """Find a centre and a scale for the grid from histograms; 0 if all rows are equal."""
+    edges, mass = _by_leading_bits(z, weights)
+    for low, high in _LADDER:
+        first, last = _between(z, weights, (edges, mass), (low * total, high * total))
+        if last > first:
+            return 0.5 * first + 0.5 * last, (0.5 * last - 0.5 * first) / min(float(ndtri(high)), 4.0)
+    return first, 0.0
+
+
+def _between(
+    z: Array, weights: Array | None, histogram: tuple[Array, Array], ranks: tuple[float, float]
+) -> tuple[float, float]:
+    """Two order statistics, to an eighth of their distance: a histogram, and finer ones where they lie too close."""
+    edges, mass = histogram
+    for _ in range(4):
+        i, j = np.minimum(np.searchsorted(np.cumsum(mass), ranks), mass.size - 1)
+        low, high = edges[i], edges[j + 1]
+        if not high - low > max(1e-14 * max(abs(low), abs(high)), TINY):
+            break
+        if j - i >= 8:
+            return float(0.5 * edges[i] + 0.5 * edges[i + 1]), float(0.5 * edges[j] + 0.5 * edges[j + 1])
+        inner = np.linspace(low, high, _ZOOM + 1)
+        edges, mass = np.concatenate([[low], inner, [high]]), np.zeros(_ZOOM + 2)
+        for start in range(0, z.size, _BLOCK):
+            place = (np.clip(z[start : start + _BLOCK], low, high) - low) * (_ZOOM / (high - low))
+            place += z[start : start + _BLOCK] >= low
+            w = None if weights is None else weights[start : start + _BLOCK]
+            mass += np.bincount(place.astype(np.intp), w, minlength=_ZOOM + 2)
+    return float(low), float(low)
+
+
+def _by_leading_bits(z: Array, weights: Array | None) -> tuple[Array, Array]:
+    """Histogram with a bin for every value of the leading 16 bits: sign, exponent, four of the mantissa."""
+    mass = np.zeros(_BITS)
+    for start in range(0, z.size, _LARGE_BLOCK):
+        block = np.ascontiguousarray(z[start : start + _LARGE_BLOCK])
+        key = block.view(np.int64)
+        key = key ^ ((key >> 63) & np.int64(2**63 - 1))  # ordered as the numbers are
+        key >>= 48
+        key += _BITS // 2
+        w = None if weights is None else weights[start : start + _LARGE_BLOCK]
+        mass += np.bincount(key, w, minlength=_BITS)
+    keys = np.minimum(np.arange(_BITS + 1) - _BITS // 2, _BITS // 2 - 1) << 48
+    edges = (keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)
+    ends = np.where(keys < 0, -HUGE, HUGE)
+    return np.clip(np.where(np.isnan(edges), ends, edges), -HUGE, HUGE), mass

@@ -1,0 +1,145 @@
+"""Proper scores of predictive laws: log score, CRPS, pinball loss, interval score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, nonempty, probabilities
+from ..distributions.base import Distribution
+from ._inputs import by_blocks, mean_score
+
+VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
+
+
+def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+    r"""Negative log likelihood, in nats; smaller is better.
+
+    .. math:: \frac1T \sum_t -\log f_t(y_t)
+
+    The density becomes the probability :math:`P_t(Y = y_t)` where the laws consist of atoms only (counts).
+
+    Parameters
+    ----------
+    y_true : array-like (n,)
+        Outcomes.
+    dist : Distribution, or what ``as_distribution`` accepts
+        n forecasts.
+    sample_weight : array-like (n,), optional
+        Frequencies: weight 2 is the row twice.
+    per_row : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+        Infinite where an outcome is impossible under its forecast.
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.nll([0.0, 1.0], Normal([0.0, 0.0], 1.0))
+    1.1689
+    """
+    return mean_score(_negative_log, y_true, dist, sample_weight, per_row)
+
+
+def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+    r"""Continuous ranked probability score, in the unit of y; smaller is better.
+
+    .. math:: \frac1T \sum_t \int (F_t(u) - 1\{u \ge y_t\})^2\,du
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.crps([0.0, 1.0], Normal([0.0, 0.0], 1.0))
+    0.4181
+    """
+    return mean_score(lambda law, y: law.crps(y), y_true, dist, sample_weight, per_row)
+
+
+def pinball_loss(
+    y_true: Any, dist: Any, *, levels: Any = VIGINTILES, sample_weight: Any = None, per_row: bool = False
+) -> float | Array:
+    r"""Pinball (quantile) loss, mean over rows and levels, in the unit of y; smaller is better.
+
+    .. math:: \frac1{TL} \sum_{t,l} (\tau_l - 1\{y_t < q_{tl}\})(y_t - q_{tl}), \quad q_{tl} = F_t^{-1}(\tau_l)
+
+    Twice its mean over all levels in (0, 1) is the CRPS.
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+    levels : float or array-like (L,)
+        Quantile levels; 0.05, 0.10, ..., 0.95 unless told.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.pinball_loss([3.0], Normal([1.0], 1.0), levels=[0.5])
+    1.0
+    """
+    tau = nonempty(probabilities(levels, "levels"), "levels")
+
+    def score(law: Distribution, y: Array) -> Array:
+        with np.errstate(over="ignore"):
+            excess = y[:, None] - law.quantiles(tau)
+            return np.asarray(np.mean(np.maximum(tau * excess, (tau - 1) * excess), axis=1))
+
+    return mean_score(lambda law, y: by_blocks(score, law, y, width=len(tau)), y_true, dist, sample_weight, per_row)
+
+
+def interval_score(
+    y_true: Any, dist: Any, *, coverage: float = 0.9, sample_weight: Any = None, per_row: bool = False
+) -> float | Array:
+    r"""Winkler's score of central intervals :math:`[l_t, u_t]`, in the unit of y; smaller is better.
+
+    .. math:: \frac1T \sum_t (u_t - l_t) + \tfrac2\alpha (l_t - y_t)_+ + \tfrac2\alpha (y_t - u_t)_+,
+        \quad \alpha = 1 - \text{coverage}
+
+    Gneiting & Raftery (2007), eq. 43.
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+    coverage : float
+        Nominal coverage of the intervals.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.interval_score([0.0], Normal([0.0], 1.0), coverage=0.9)
+    3.2897
+    """
+    alpha = 1 - float(probabilities(coverage, "coverage")[0])
+
+    def score(law: Distribution, y: Array) -> Array:
+        low, high = law.interval(1 - alpha).T
+        with np.errstate(over="ignore"):
+            return np.asarray(high - low + 2 / alpha * (np.maximum(low - y, 0) + np.maximum(y - high, 0)))
+
+    return mean_score(lambda law, y: by_blocks(score, law, y, width=2), y_true, dist, sample_weight, per_row)
+
+
+def _negative_log(law: Distribution, y: Array) -> Array:
+    return -(law.logpmf(y) if law.is_discrete else law.logpdf(y))

@@ -1,0 +1,88 @@
+"""Threshold calibration: among forecasts with P(Y <= t) = q, how often Y <= t happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, column, nonempty
+from ._inputs import equal_mass_bins, paired
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThresholdReliability:
+    """Reliability of P(Y <= t) at K thresholds in at most B bins; unused bins have 0 rows and NaN elsewhere."""
+
+    thresholds: Array  # (K,)
+    forecast: Array  # (K, B) mean forecast probability of a bin
+    observed: Array  # (K, B) observed frequency of Y <= t in it
+    rows: Array  # (K, B) number of rows in it, counted with their weights
+
+    @property
+    def error(self) -> float:
+        """Mean squared distance between forecast and observed, over rows and thresholds; 0 is perfect."""
+        used = self.rows > 0
+        squares = np.square(self.forecast[used] - self.observed[used])
+        return float(np.dot(self.rows[used], squares) / self.rows.sum())
+
+
+def threshold_reliability(
+    y_true: Any, dist: Any, *, thresholds: Any = 16, bins: int = 8, sample_weight: Any = None
+) -> ThresholdReliability:
+    r"""Threshold-wise reliability: forecast probabilities of :math:`Y \le t_i` against observed frequencies.
+
+    For every threshold the rows are sorted by :math:`q = F_t(t_i)` into bins of equal size (equal values share one);
+    in each bin the mean of q is set against the frequency of :math:`y_t \le t_i`. It is the one-threshold form of
+    empirical calibration, Song et al. (2018), def. 3, drawn in their fig. 5.
+
+    Parameters
+    ----------
+    y_true : array-like (n,)
+        Outcomes.
+    dist : Distribution, or what ``as_distribution`` accepts
+        n forecasts.
+    thresholds : int or array-like (K,)
+        Thresholds; an integer K stands for the outcomes' quantiles of levels 1/(K+1), ..., K/(K+1).
+    bins : int
+        Number B of bins.
+    sample_weight : array-like (n,), optional
+        Frequencies: weight 2 is the row twice.
+
+    Returns
+    -------
+    ThresholdReliability
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> law = Normal([-1.0, -1.0, 1.0, 1.0], 1.0)
+    >>> curve = metrics.threshold_reliability([-2.0, 0.5, -0.5, 2.0], law, thresholds=[0.0], bins=2)
+    >>> curve.forecast, curve.observed
+    (array([[0.1587, 0.8413]]), array([[0.5, 0.5]]))
+    """
+    y, law, weights = paired(y_true, dist, sample_weight)
+    mass = np.ones(len(y)) if weights is None else weights
+    points = _thresholds(thresholds, y, mass)
+    forecast, observed, rows = (np.full((len(points), bins), fill) for fill in (np.nan, np.nan, 0.0))
+    for k, t in enumerate(points):
+        q = law.cdf(np.full(len(y), t))
+        labels = equal_mass_bins(q, weights, bins)
+        count = np.bincount(labels, mass)
+        used = slice(0, len(count))
+        rows[k, used] = count
+        forecast[k, used] = np.bincount(labels, mass * q) / count
+        observed[k, used] = np.bincount(labels, mass * (y <= t)) / count
+    return ThresholdReliability(points, forecast, observed, rows)
+
+
+def _thresholds(thresholds: Any, y: Array, mass: Array) -> Array:
+    if not isinstance(thresholds, (int, np.integer)):
+        return nonempty(column(np.atleast_1d(thresholds), "thresholds"), "thresholds")
+    if thresholds < 1:
+        raise ValueError(f"`thresholds` must be at least 1; got {thresholds}.")
+    order = np.argsort(y)
+    upper = np.cumsum(mass[order])
+    levels = np.arange(1, thresholds + 1) / (thresholds + 1)
+    return np.asarray(np.unique(y[order][np.searchsorted(upper, levels * upper[-1])]))

@@ -1,0 +1,260 @@
+"""Any regressor, with calibrated distributions as its predictions."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import BayesianRidge
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import Array, one_of
+from ..calibration.crossfit import (
+    Fold,
+    Sample,
+    apply_calibrator,
+    cross_fit,
+    fit_calibrators,
+    fit_on,
+    groups_to_split,
+    make_splitter,
+    pooled,
+    split_rows,
+)
+from ..calibration.routing import metadata_router, route
+from ..calibration.same_rows import warn_if_seen, warn_same
+from ..distributions import Distribution, Mixture, concatenate
+from .quantile import QuantileCalibrator
+from .reading import Reading, prepare
+
+
+class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""A regressor whose predictions are calibrated distributions.
+
+    The base model is cross-fitted: each row is forecast by a model that has not seen it, and the calibrator learns from
+    these forecasts how the model is off. Learning from rows that the base was trained on makes intervals too narrow; a
+    `SameRowsWarning` tells when that is seen to happen.
+
+    How to read the base is found out by itself (``forecast_kind_``): a method `predict_dist` or `pred_dist` (NGBoost),
+    the deviations of ``predict(X, return_std=True)``, one model per level if `levels` are given, and otherwise points
+    with :math:`\hat\sigma^2 = \sum_t w_t (y_t - \hat y_t)^2 / \sum_t w_t` over the out-of-fold residuals. Pipelines,
+    searches and frozen models are looked into.
+
+    Parameters
+    ----------
+    estimator : regressor, default BayesianRidge()
+        A fitted model in a `FrozenEstimator` is not fitted again, and the calibrator learns from the rows given to
+        `fit`, which should be held-out ones.
+    calibrator : calibrator, default QuantileCalibrator()
+    cv : int, splitter, iterable of (train, test), "same" or None, default 5
+        How to cross-fit; an int is `KFold` without shuffling, or `GroupKFold` if groups are given; None is 5. Rows that
+        no split forecasts, the first ones of `TimeSeriesSplit`, take no part in the calibration. "same" trains and
+        calibrates on the same rows, as some papers do, and warns. A frozen model needs no splits.
+    ensemble : bool, default False
+        False: one model fitted to all rows and one calibrator fitted to all out-of-fold forecasts. True: a model and a
+        calibrator per split; the forecast is the average of their distribution functions,
+        :math:`F = \frac1K\sum_k R_k\circ F_k` (Kuleshov et al. 2018, §3.2; Song et al. 2018, §6).
+    levels : array-like (L,), optional
+        Levels for a quantile regressor, which is cloned per level: `QuantileRegressor`, gradient boosting with its
+        quantile loss, LightGBM, XGBoost. Or the levels of the columns that the model predicts.
+    method : {"auto", "predict_dist", "pred_dist", "return_std", "quantiles", "point"}, default "auto"
+        How to read the base model.
+    n_jobs : int, optional
+        Splits worked on at a time.
+
+    Attributes
+    ----------
+    forecast_kind_ : str
+        How the base model is read; one of the values of `method`.
+    estimators_, calibrators_ : list
+        The fitted models and their calibrators; one each unless ``ensemble=True``.
+    estimator_, calibrator_ :
+        The fitted model and its calibrator, unless ``ensemble=True``.
+    sigma_ : float
+        Out-of-fold residual root mean square, for point predictions only.
+    oof_forecasts_ : Distribution
+        The uncalibrated forecasts that the calibrator learned from.
+    oof_rows_ : ndarray of int
+        The row of X of each of them.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray (n_features_in_,)
+        Names of the features, if all are strings.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y = X[:, 0] + rng.exponential(size=400)
+    >>> model = CalibratedRegressor(cv=5).fit(X, y)
+    >>> model.forecast_kind_
+    'return_std'
+    >>> model.predict_interval([[0.0, 0.0]], coverage=0.9).round(0)
+    array([[0., 3.]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: Any = None,
+        *,
+        cv: Any = 5,
+        ensemble: bool = False,
+        levels: Any = None,
+        method: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.levels = levels
+        self.method = method
+        self.n_jobs = n_jobs
+
+    # ---- fitting ----
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+        """Fit base models and calibrators.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, n_features)
+            Whatever the base model takes.
+        y : array-like (n,)
+        sample_weight : array-like (n,), optional
+            Frequencies, for the base model (if it takes weights) and the calibrator.
+        groups : array-like (n,), optional
+            For the splitter and for a calibrator that takes groups (`GroupedCalibrator`).
+        **fit_params
+            For the base model's `fit`; sliced if they have one entry per row.
+        """
+        sample = Sample.of(X, y, sample_weight, groups)
+        validate_data(self, sample.X, skip_check_array=True)
+        base, reading = prepare(self._base(), self.method, self.levels, sample.y)
+        if isinstance(base, FrozenEstimator) or isinstance(self.cv, str):
+            folds = [self._fold_of_all(base, reading, sample, fit_params)]
+            models = [folds[0].model]
+        else:
+            folds, models = self._folds(base, reading, sample, fit_params)
+        self.oof_rows_, laws, weights = pooled(folds, sample, concatenate)
+        self._reading, self.oof_forecasts_ = reading.with_sigma(laws, sample.y[self.oof_rows_], weights)
+        self.forecast_kind_ = reading.kind
+        self._fit_calibrators(folds, sample, weights)
+        self.estimators_ = models
+        self._name_single_parts()
+        return self
+
+    def _name_single_parts(self) -> None:
+        for name in ("estimator_", "calibrator_", "sigma_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if not self.ensemble:
+            self.estimator_, self.calibrator_ = self.estimators_[0], self.calibrators_[0]
+        if self._reading.sigma is not None:
+            self.sigma_ = self._reading.sigma
+
+    def _base(self) -> Any:
+        return BayesianRidge() if self.estimator is None else self.estimator
+
+    def _calibrator(self) -> Any:
+        calibrator = QuantileCalibrator() if self.calibrator is None else self.calibrator
+        if not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
+            raise TypeError(f"`calibrator` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.")
+        return calibrator
+
+    def _fold_of_all(self, base: Any, reading: Reading, sample: Sample, fit_params: dict[str, Any]) -> Fold:
+        """Forecasts of all rows by one model: a frozen one, or one trained on the same rows."""
+        if self.ensemble:
+            raise ValueError("`ensemble=True` needs splits: an estimator that is not frozen, and cv=5, say.")
+        groups_to_split((), sample.groups, self._calibrator())
+        rows = np.arange(len(sample.y))
+        if not isinstance(base, FrozenEstimator):
+            one_of(self.cv, "cv", ["same"])
+            warn_same("cv='same'", stacklevel=4)
+            routed = route(self, self._base(), None, {"sample_weight": sample.weights, **fit_params})
+            model = fit_on(base, sample, routed.base)
+            return Fold(model, rows, reading(model, sample.X))
+        if fit_params:
+            raise TypeError(f"a frozen estimator is not fitted and takes no {', '.join(sorted(fit_params))}.")
+        fold = Fold(base.fit(sample.X, sample.y), rows, reading(base, sample.X))
+        warn_if_seen(base, sample.X, sample.y, fold.forecasts.median())
+        return fold
+
+    def _folds(
+        self, base: Any, reading: Reading, sample: Sample, fit_params: dict[str, Any]
+    ) -> tuple[list[Fold], list[Any]]:
+        """Out-of-fold forecasts, and the models to keep: those of the folds, or one that has seen all rows."""
+        groups = groups_to_split(self.cv, sample.groups, self._calibrator())
+        splitter = make_splitter(self.cv, sample.y, groups=groups)
+        given = {"sample_weight": sample.weights, **fit_params}
+        routed = route(self, self._base(), splitter, given, groups)
+        splits = split_rows(splitter, sample, routed.split)
+        folds = cross_fit(base, sample, splits, reading, routed.base, self.n_jobs)
+        return folds, [fold.model for fold in folds] if self.ensemble else [fit_on(base, sample, routed.base)]
+
+    def _fit_calibrators(self, folds: list[Fold], sample: Sample, weights: Array | None) -> None:
+        if self.ensemble:
+            parts = [(self._reading.scaled(fold.forecasts), fold.rows, sample.weights_of(fold.rows)) for fold in folds]
+        else:
+            parts = [(self.oof_forecasts_, self.oof_rows_, weights)]
+        self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
+
+    # ---- forecasting ----
+    def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Any = None) -> Distribution:
+        """Calibrated forecasts of the rows of X, or the base model's own (``calibrated=False``).
+
+        Parameters
+        ----------
+        X : array-like or frame (n, n_features)
+            A pandas index is kept.
+        calibrated : bool, default True
+        groups : array-like (n,), optional
+            For calibrators that take groups.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(f"`X` must be 2-dimensional; got shape {X.shape}. Reshape your data: X.reshape(1, -1)?")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        laws = [self._reading(model, X) for model in self.estimators_]
+        if calibrated:
+            pairs = zip(self.calibrators_, laws, strict=True)
+            laws = [apply_calibrator(calibrator, law, groups) for calibrator, law in pairs]
+        elif groups is not None:
+            raise ValueError("`groups` are for the calibrator; with calibrated=False there is none.")
+        return laws[0] if len(laws) == 1 else Mixture(tuple(laws))
+
+    def predict(self, X: Any, groups: Any = None) -> Array:
+        """Means of the calibrated forecasts, (n,)."""
+        return self.predict_dist(X, groups=groups).mean()
+
+    def predict_var(self, X: Any, groups: Any = None) -> Array:
+        """Variances of the calibrated forecasts, (n,)."""
+        return self.predict_dist(X, groups=groups).var()
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> Array:
+        """Central intervals of the calibrated forecasts, (n, 2)."""
+        return self.predict_dist(X, groups=groups).interval(coverage)
+
+    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Any = None) -> Array:
+        """Quantiles of the calibrated forecasts, (n, L)."""
+        return self.predict_dist(X, groups=groups).quantiles(levels)
+
+    # ---- scikit-learn's contracts ----
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who takes which metadata; see scikit-learn's user guide on metadata routing."""
+        ready = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
+        return metadata_router(self, self._base(), make_splitter(self.cv, None) if ready else None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted once `fit` came to its end."""
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Inputs are the base model's affair."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        tags.input_tags.pairwise = False
+        return tags

@@ -1,0 +1,79 @@
+"""Quantile regressors: one model per level."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from .._checks import Array, column
+from ..calibration.nested import wrapped
+
+
+class QuantileModels(BaseEstimator):
+    """One clone of a quantile regressor for each level, side by side.
+
+    Parameters
+    ----------
+    estimator : regressor with a quantile level among its parameters (see `level_parameters`)
+    levels : array-like (L,)
+
+    Attributes
+    ----------
+    models_ : list of fitted regressors, one a level
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import QuantileRegressor
+    >>> X, y = np.zeros((5, 1)), np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    >>> QuantileModels(QuantileRegressor(alpha=0), [0.25, 0.75]).fit(X, y).predict(X[:1]).round(6)
+    array([[1., 3.]])
+    """
+
+    def __init__(self, estimator: Any, levels: Any) -> None:
+        self.estimator = estimator
+        self.levels = levels
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit one model per level."""
+        copies = [clone(self.estimator).set_params(**(level_parameters(self.estimator, q) or {})) for q in self.levels]
+        self.models_ = [copy.fit(X, y, **fit_params) for copy in copies]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Quantiles (n, L), one column a level, as the models give them."""
+        return np.column_stack([column(model.predict(X), "predict(X)") for model in self.models_])
+
+
+def level_parameters(estimator: Any, level: float) -> dict[str, Any] | None:
+    """Parameters that make a regressor forecast this quantile, or None if it cannot.
+
+    Looks into pipelines, searches and `TransformedTargetRegressor`, and knows the names of scikit-learn (``quantile``,
+    ``alpha`` in boosting), LightGBM (``alpha``), XGBoost (``quantile_alpha``) and CatBoost (``loss_function``).
+
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> level_parameters(GradientBoostingRegressor(), 0.9)
+    {'loss': 'quantile', 'alpha': 0.9}
+    """
+    inside = wrapped(estimator)
+    if inside is not None:
+        own = level_parameters(inside[1], level)
+        return None if own is None else {f"{inside[0]}__{name}": value for name, value in own.items()}
+    if not hasattr(estimator, "get_params"):  # "passthrough"
+        return None
+    return _own_parameters(type(estimator).__module__.partition(".")[0], estimator.get_params(deep=False), float(level))
+
+
+def _own_parameters(library: str, names: dict[str, Any], level: float) -> dict[str, Any] | None:
+    if "quantile" in names:
+        return {"loss": "quantile", "quantile": level} if "loss" in names else {"quantile": level}
+    if library == "xgboost" or "quantile_alpha" in names or names.get("objective") == "reg:quantileerror":
+        return {"objective": "reg:quantileerror", "quantile_alpha": level}
+    if library == "lightgbm" or names.get("objective") == "quantile":
+        return {"objective": "quantile", "alpha": level}
+    if library == "catboost" or str(names.get("loss_function")).startswith("Quantile"):
+        return {"loss_function": f"Quantile:alpha={level}"}
+    if "alpha" in names and (names.get("loss") == "quantile" or {"loss", "n_estimators"} <= names.keys()):
+        return {"loss": "quantile", "alpha": level}
+    return None

@@ -1,0 +1,85 @@
+"""Quantile recalibration: the cure for intervals that are too narrow, too broad or lopsided on average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, one_of
+from ..calibration import Calibrator, normal_scores
+from ..distributions import Distribution, Recalibrated
+from ..maps import Map, UnitTails, fit_beta, fit_ecdf, fit_isotonic, fit_kernel, fit_spline, fit_step
+
+FITS: dict[str, Callable[..., Map]] = {
+    "spline": fit_spline,
+    "ecdf": fit_ecdf,
+    "isotonic": fit_isotonic,
+    "step": fit_step,
+    "beta": fit_beta,
+    "kde": fit_kernel,
+}
+
+
+class QuantileCalibrator(Calibrator):
+    r"""Learn :math:`R(p) \approx P(F_X(Y) \le p)` and forecast :math:`R \circ F` (Kuleshov et al. 2018, algorithm 1; Psaros, eq. 6-8).
+
+    All work is done on normal scores :math:`z = \Phi^{-1}(F(y))`, which do not saturate: fitting is one sort or one pass, and
+    the forecasts may be too narrow by any factor.
+
+    How many rows do I need? The default holds back when it knows little: on forecasts that are right already it costs about
+    0.01 nats at 30 rows and 0.001 at 200 (`experiments/harmless`), and 200 rows mend most of a wrong width, a bias or a skew.
+    For the tails, count the rows beyond them: a 99 % interval needs a few hundred rows, a 99.9 % one a few thousand.
+
+    Parameters
+    ----------
+    map : {"spline", "ecdf", "isotonic", "step", "beta", "kde"}, default "spline"
+        - "spline": smooth, chosen by evidence between affine and flexible; improves calibration and does not hurt the density.
+        - "ecdf": bent line through all T ranks in normal scores; best calibrated, noisy density.
+        - "isotonic": the papers' piecewise-linear map on [0, 1]; its density costs about 0.4 nats however much data there is.
+        - "step": the exact step function of the ranks; the result is a discrete law.
+        - "beta": three parameters, for bias, spread and skew.
+        - "kde": kernel-smoothed ranks.
+    atoms : {"spread", "random"}, default "spread"
+        What an outcome on an atom of its forecast (counts, ties) says about its rank: its mass spread evenly over the jump, or
+        one random point of it.
+    random_state : int, Generator or None
+        For ``atoms="random"``.
+
+    Attributes
+    ----------
+    map_ : Map
+        The fitted map of normal scores.
+    span_ : tuple of float
+        Smallest and largest score seen.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> rng = np.random.default_rng(0)
+    >>> mu = rng.normal(size=2000)
+    >>> y = mu + rng.normal(0.0, 2.0, 2000)               # the forecaster believes in a sigma of 1
+    >>> cal = QuantileCalibrator().fit(Normal(mu, 1.0), y)
+    >>> cal.transform(Normal([10.0], [1.0])).std().round(1)
+    array([2.])
+    """
+
+    def __init__(self, map: str = "spline", *, atoms: str = "spread", random_state: Any = None) -> None:
+        self.map = map
+        self.atoms = atoms
+        self.random_state = random_state
+
+    def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
+        one_of(self.map, "map", list(FITS))
+        one_of(self.atoms, "atoms", ["spread", "random"])
+        z, w = normal_scores(forecasts, y, weights, atoms=self.atoms, random_state=self.random_state)
+        self.heavy_tails_ = forecasts.has_heavy_tails
+        self.map_ = FITS[self.map](z, w, heavy_tails=self.heavy_tails_)
+        self.span_ = (float(z.min()), float(z.max()))
+
+    def _transform(self, forecasts: Distribution) -> Distribution:
+        fitted = self.map_
+        if forecasts.has_heavy_tails and not self.heavy_tails_ and not fitted.has_steps:
+            fitted = UnitTails(fitted, *self.span_)
+        return Recalibrated(forecasts, fitted)

@@ -1,0 +1,167 @@
+"""How the output of a fitted regressor becomes a distribution."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils import check_array
+
+from .._checks import Array, column, complain, finite, index_of, one_of, probabilities, to_array
+from ..adapters import as_distribution
+from ..calibration.nested import descend, innermost, takes
+from ..distributions import Distribution, Normal, Quantiles
+from .levels import QuantileModels, level_parameters
+
+KINDS = ("predict_dist", "pred_dist", "return_std", "quantiles", "point")
+_LEAST = 1e-9  # deviations below this share of the outcomes' are raised to it
+_APART = 0.01  # distance of neighbouring quantiles, as a share of a normal law's, below which they are moved apart
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way of reading forecasts off a fitted model.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    levels : ndarray (L,), optional
+        Quantile levels.
+    floor : float
+        Least standard deviation: a model that is sure of itself still gives a law.
+    sigma : float, optional
+        Standard deviation around point predictions; 1 until it is known.
+    """
+
+    kind: str
+    levels: Array | None = None
+    floor: float = 0.0
+    sigma: float | None = None
+
+    def __call__(self, model: Any, X: Any) -> Distribution:
+        """Forecasts of the rows of X, with the index of a pandas X."""
+        law = _READERS[self.kind](self, model, X)
+        index = index_of(X)
+        if index is not None:
+            law = law[:]  # not the model's own object
+            object.__setattr__(law, "_index", index)
+        return law
+
+    def with_sigma(self, law: Distribution, y: Array, weights: Array | None) -> tuple[Reading, Distribution]:
+        r"""For points, :math:`\sigma^2 = \sum_t w_t (y_t-\hat y_t)^2 / \sum_t w_t`, and the forecasts scaled by it."""
+        if self.kind != "point":
+            return self, law
+        sigma = max(root_mean_square(y - law.mean(), weights), self.floor)
+        known = replace(self, sigma=sigma)
+        return known, known.scaled(law)
+
+    def scaled(self, law: Distribution) -> Distribution:
+        """Point predictions that were read with a deviation of 1, with the known one."""
+        return law.rescaled(self.sigma) if self.sigma is not None and isinstance(law, Normal) else law
+
+
+def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Reading]:
+    """Decide how the model will be read; the model to fit is wrapped where each quantile level needs its own."""
+    one_of(method, "method", ("auto", *KINDS))
+    if not hasattr(innermost(estimator), "predict") and not hasattr(innermost(estimator), "predict_dist"):
+        raise TypeError(f"`estimator` must be a regressor with a predict method; got {estimator!r}.")
+    kind = detect(estimator, levels) if method == "auto" else method
+    if (kind == "quantiles") != (levels is not None):
+        need = "needs `levels`, [0.05, 0.5, 0.95] say" if levels is None else "takes no `levels`"
+        raise ValueError(f"method={kind!r} {need}.")
+    floor = max(_LEAST * root_mean_square(y - y.mean(), None), 4 * float(np.spacing(np.abs(y).max())))
+    if kind != "quantiles":
+        return estimator, Reading(kind, floor=floor)
+    levels = np.unique(probabilities(levels, "levels"))
+    if not takes(innermost(estimator).predict, "quantiles") and level_parameters(estimator, 0.5) is not None:
+        estimator = QuantileModels(estimator, levels)
+    return estimator, Reading(kind, levels, floor)
+
+
+def detect(estimator: Any, levels: Any = None) -> str:
+    """Kind of forecast that a regressor gives: its richest one.
+
+    >>> from sklearn.linear_model import BayesianRidge, Ridge
+    >>> detect(BayesianRidge()), detect(Ridge())
+    ('return_std', 'point')
+    """
+    model = innermost(estimator)
+    if levels is not None:
+        return "quantiles"
+    for name in ("predict_dist", "pred_dist"):
+        if hasattr(model, name):
+            return name
+    return "return_std" if takes(model.predict, "return_std") else "point"
+
+
+def root_mean_square(values: Array, weights: Array | None) -> float:
+    """Weighted root mean square that does not overflow."""
+    largest = float(np.abs(values).max())
+    if not 0 < largest < np.inf:
+        return largest
+    return largest * float(np.sqrt(np.average(np.square(values / largest), weights=weights)))
+
+
+def _read_predict_dist(reading: Reading, model: Any, X: Any) -> Distribution:
+    inner, X = descend(model, X)
+    return as_distribution(inner.predict_dist(X))
+
+
+def _read_pred_dist(reading: Reading, model: Any, X: Any) -> Distribution:
+    inner, X = descend(model, X)
+    return as_distribution(inner.pred_dist(X))
+
+
+def _read_return_std(reading: Reading, model: Any, X: Any) -> Distribution:
+    inner, X = descend(model, X)
+    with warnings.catch_warnings():
+        if type(inner).__module__.startswith("sklearn.linear_model"):
+            X = check_array(X)  # these compute with X as it comes, and cannot with polars or objects
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        mean, std = inner.predict(X, return_std=True)
+    std = to_array(std, "std")
+    complain("std", "non-negative", std, ~(std >= 0))
+    return Normal(column(mean, "predict(X)"), np.maximum(std, reading.floor))
+
+
+def _read_quantiles(reading: Reading, model: Any, X: Any) -> Distribution:
+    inner, seen = descend(model, X)
+    levels: Any = reading.levels
+    native = takes(inner.predict, "quantiles")  # quantile forests
+    output = inner.predict(seen, quantiles=list(levels)) if native else model.predict(X)
+    values = to_array(output, "predict(X)")
+    if values.ndim != 2 or values.shape[1] != len(levels):
+        raise ValueError(
+            f"`levels` needs a quantile regressor: {type(inner).__name__} has no parameter for the level that could be "
+            f"set, and predicts shape {values.shape}, not one column for each of {len(levels)}. Leave `levels` out?"
+        )
+    return Quantiles(levels, _separated(finite(values, "predict(X)"), levels, reading.floor))
+
+
+def _separated(values: Array, levels: Array, floor: float) -> Array:
+    """Quantiles in increasing order; where some of a row coincide they are moved apart: the law has a density."""
+    t = ndtri(levels)
+    values = np.sort(values, axis=1)  # where quantiles cross, they change places
+    spread = np.maximum(values[:, -1] / np.ptp(t) - values[:, 0] / np.ptp(t), floor)
+    apart = _APART * spread[:, None] * t
+    close = np.any(np.diff(values) < np.diff(apart), axis=1, keepdims=True)
+    return np.where(close, values + apart, values)
+
+
+def _read_point(reading: Reading, model: Any, X: Any) -> Distribution:
+    loc = column(model.predict(X), "predict(X)")
+    return Normal(loc, np.full(len(loc), 1.0 if reading.sigma is None else reading.sigma))
+
+
+_READERS: dict[str, Callable[[Reading, Any, Any], Distribution]] = {
+    "predict_dist": _read_predict_dist,
+    "pred_dist": _read_pred_dist,
+    "return_std": _read_return_std,
+    "quantiles": _read_quantiles,
+    "point": _read_point,
+}

@@ -1,0 +1,105 @@
+"""From point predictions to full distributions, by their residuals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, column, to_array
+from ..adapters import as_distribution
+from ..calibration import Calibrator
+from ..distributions import Distribution, LocationScale, Normal
+from .quantile import QuantileCalibrator
+
+
+class ResidualCalibrator(Calibrator):
+    r"""Turn any point prediction into a calibrated distribution (Kuleshov et al. 2018, §3.4).
+
+    The increasing feature is :math:`\varphi = y - \mu(x)` for plain predictions, or :math:`\varphi = (y - \mu(x))/\sigma(x)` where a
+    second column tells how uncertain each prediction is, in any unit; R maps it to probabilities. With the plain feature
+    all intervals have one width.
+
+    How many rows do I need? About 30 for a usable width, 200 for a shape (skew, heavy tails); see `QuantileCalibrator`.
+
+    Parameters
+    ----------
+    map : str, default "spline"
+        As in `QuantileCalibrator`.
+
+    Attributes
+    ----------
+    scale_ : float
+        Root mean square of the feature.
+    calibrator_ : QuantileCalibrator
+        The map of the features divided by ``scale_``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=500)
+    >>> y = x + rng.exponential(1.0, 500)
+    >>> law = ResidualCalibrator().fit(x, y).transform([3.0])
+    >>> law.mean().round(1)
+    array([4.])
+    """
+
+    def __init__(self, map: str = "spline") -> None:
+        self.map = map
+
+    def _read(self, forecasts: Any) -> _Points:
+        return _Points.of(forecasts)
+
+    def _fit(self, forecasts: _Points, y: Array, weights: Array | None) -> None:
+        ratio = (y - forecasts.loc) / forecasts.unit
+        self.scale_ = float(np.sqrt(np.average(np.square(ratio), weights=weights)))
+        if not 0 < self.scale_ < np.inf:
+            raise ValueError(f"residuals must vary and be finite; their root mean square is {self.scale_}. Were they fitted in-sample?")
+        self.has_unit_ = forecasts.has_unit
+        self.calibrator_ = QuantileCalibrator(map=self.map).fit(self._law(forecasts), y, sample_weight=weights)
+
+    def _transform(self, forecasts: _Points) -> Distribution:
+        if forecasts.has_unit != self.has_unit_:
+            seen, got = ("with", "without") if self.has_unit_ else ("without", "with")
+            raise ValueError(f"`forecasts` came {seen} a second column in fit and {got} one now.")
+        return self.calibrator_.transform(self._law(forecasts))
+
+    def _law(self, forecasts: _Points) -> Normal:
+        law = Normal(forecasts.loc, self.scale_ * forecasts.unit)
+        if forecasts.index is not None:
+            object.__setattr__(law, "_index", forecasts.index)
+        return law
+
+
+class _Points:
+    """Point predictions with the unit that their residuals are measured in."""
+
+    def __init__(self, loc: Array, unit: Array, has_unit: bool, index: Any = None) -> None:
+        self.loc, self.unit, self.has_unit, self.index = loc, unit, has_unit, index
+
+    @classmethod
+    def of(cls, forecasts: Any) -> _Points:
+        """From a column of predictions, or from laws with a location and a scale."""
+        if isinstance(forecasts, cls):
+            return forecasts
+        if not isinstance(forecasts, (tuple, dict, Distribution)) and _is_column(forecasts):
+            loc = column(forecasts, "forecasts")
+            return cls(loc, np.ones(len(loc)), False, getattr(forecasts, "index", None) if hasattr(forecasts, "iloc") else None)
+        law = as_distribution(forecasts)
+        if isinstance(law, LocationScale):
+            return cls(law.loc, law.scale, True, law.index)
+        return cls(law.median(), law.std(), True, law.index)
+
+    def __len__(self) -> int:
+        return len(self.loc)
+
+    def __getitem__(self, rows: Any) -> _Points:
+        index = None if self.index is None else self.index[rows]
+        return _Points(self.loc[rows], self.unit[rows], self.has_unit, index)
+
+
+def _is_column(values: Any) -> bool:
+    shape = getattr(values, "shape", None)
+    if shape is None:
+        shape = to_array(values, "forecasts").shape if isinstance(values, list) else ()
+    return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)

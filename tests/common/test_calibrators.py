@@ -1,0 +1,149 @@
+"""What must hold for every calibrator of laws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+import calibrant
+from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator, StudentT
+from calibrant.regression.quantile import FITS
+
+CALIBRATORS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
+    "residual": ResidualCalibrator(),
+    "residual, ecdf": ResidualCalibrator(map="ecdf"),
+    "scale, nll": ScaleCalibrator(),
+    "scale, coverage": ScaleCalibrator("coverage"),
+    "scale, bins": ScaleCalibrator("bins", n_bins=3),
+    "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),
+}
+every = pytest.mark.parametrize("name", CALIBRATORS)
+
+
+@pytest.fixture
+def data(rng):
+    mu, sigma = rng.normal(0, 2, 300), np.exp(rng.normal(0, 0.5, 300))
+    return mu, sigma, mu + 0.3 + 2 * sigma * rng.standard_normal(300)
+
+
+def medians(calibrator, mu, sigma):
+    return calibrator.transform(Normal(mu, sigma)).quantiles([0.1, 0.5, 0.9])
+
+
+def test_every_calibrator_is_here():
+    exported = {getattr(calibrant, name) for name in calibrant.__all__ if name.endswith("Calibrator")} | {Chain}
+    assert exported - {GroupedCalibrator} <= {type(c) for c in CALIBRATORS.values()}
+
+
+@every
+def test_contract(name, data):
+    mu, sigma, y = data
+    calibrator = clone(CALIBRATORS[name])
+    before = calibrator.get_params()
+    with pytest.raises(NotFittedError):
+        calibrator.transform(Normal(mu, sigma))
+    for array in data:
+        array.flags.writeable = False
+    assert calibrator.fit(Normal(mu, sigma), y) is calibrator
+    assert calibrator.get_params().keys() == before.keys()
+    law = calibrator.transform(Normal(mu, sigma))
+    assert len(law) == 300 and calibrator.n_rows_ == 300
+    again = clone(calibrator).fit(Normal(mu, sigma), y)
+    assert np.array_equal(medians(again, mu, sigma), medians(calibrator, mu, sigma))
+    assert isinstance(calibrator, BaseEstimator) and repr(calibrator)
+
+
+@every
+def test_improves_what_is_wrong(name, data):
+    mu, sigma, y = data
+    fresh = np.random.default_rng(1)
+    mu2, sigma2 = fresh.normal(0, 2, 4000), np.exp(fresh.normal(0, 0.5, 4000))
+    y2 = mu2 + 0.3 + 2 * sigma2 * fresh.standard_normal(4000)
+    law = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y).transform(Normal(mu2, sigma2))
+    inside = (law.interval(0.8)[:, 0] <= y2) & (y2 <= law.interval(0.8)[:, 1])
+    assert inside.mean() == pytest.approx(0.8, abs=0.05)
+    assert law.crps(y2).mean() < Normal(mu2, sigma2).crps(y2).mean()
+
+
+@every
+def test_weight_two_is_the_row_twice(name, data):
+    mu, sigma, y = data
+    w = np.random.default_rng(0).integers(0, 4, 300)
+    weighted = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y, sample_weight=w)
+    repeated = clone(CALIBRATORS[name]).fit(Normal(np.repeat(mu, w), np.repeat(sigma, w)), np.repeat(y, w))
+    assert np.allclose(medians(weighted, mu, sigma), medians(repeated, mu, sigma), rtol=1e-6)
+
+
+@every
+@pytest.mark.parametrize(
+    "kind", [list, np.float32, pd.Series, pl.Series, lambda a: np.repeat(a, 2)[::2], lambda a: pd.Series(a, index=a.astype(str))]
+)
+def test_any_kind_of_column(name, data, kind):
+    mu, sigma, y = data
+    plain = clone(CALIBRATORS[name]).fit((mu, sigma), y)
+    other = clone(CALIBRATORS[name]).fit((kind(mu), kind(sigma)), kind(y))
+    assert np.allclose(medians(plain, mu, sigma), medians(other, mu, sigma), rtol=1e-5, atol=1e-5)
+
+
+@every
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_rows(name, n):
+    law = clone(CALIBRATORS[name]).fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)).transform(Normal([0.0], [1.0]))
+    assert np.isfinite(law.interval(0.5)).all()
+    assert not np.isnan(law.crps([0.3])).any()
+
+
+@every
+def test_bad_input(name, data):
+    mu, sigma, y = data
+    calibrator = clone(CALIBRATORS[name])
+    with pytest.raises(ValueError, match=r"one entry per forecast; got 299 for 300"):
+        calibrator.fit(Normal(mu, sigma), y[:-1])
+    with pytest.raises(ValueError, match=r"`y` must be finite; 1 of 300 values is not, first y\[4\] = inf"):
+        calibrator.fit(Normal(mu, sigma), np.where(np.arange(300) == 4, np.inf, y))
+    with pytest.raises(ValueError, match=r"`sample_weight` must be non-negative"):
+        calibrator.fit(Normal(mu, sigma), y, sample_weight=-np.ones(300))
+    with pytest.raises(ValueError, match="empty"):
+        calibrator.fit(Normal(mu[:0], sigma[:0]), y[:0])
+    with pytest.raises(ValueError, match=r"`scale` must be positive; 300 of 300 values are not, first scale\[0\] = 0.0. Constant"):
+        calibrator.fit((mu, 0 * sigma), y)
+    with pytest.raises(TypeError, match=r"`y` must be numbers; got str 'a'"):
+        calibrator.fit(Normal(mu, sigma), ["a"] * 300)
+
+
+@every
+def test_missing_outcomes_are_left_out_with_a_count(name, data):
+    mu, sigma, y = data
+    holes = np.where(np.arange(300) % 10 == 0, np.nan, y)
+    with pytest.warns(UserWarning, match="30 of 300 rows have no outcome"):
+        some = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), holes)
+    kept = ~np.isnan(holes)
+    whole = clone(CALIBRATORS[name]).fit(Normal(mu[kept], sigma[kept]), y[kept])
+    assert some.n_rows_ == 270
+    assert np.allclose(medians(some, mu, sigma), medians(whole, mu, sigma))
+
+
+@every
+def test_huge_and_tiny_units(name, data):
+    mu, sigma, y = data
+    plain = medians(clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y), mu, sigma)
+    for unit in (1e-150, 1e150):
+        scaled = clone(CALIBRATORS[name]).fit(Normal(mu * unit, sigma * unit), y * unit)
+        assert np.allclose(medians(scaled, mu * unit, sigma * unit), plain * unit, rtol=1e-6, atol=1e-6 * unit)
+
+
+@every
+def test_heavy_tails_keep_their_index(name, rng):
+    mu = rng.normal(size=2000)
+    y = mu + 3 * rng.standard_t(3, 2000)
+    calibrator = clone(CALIBRATORS[name])
+    law = calibrator.fit(StudentT(mu, 1.0, 3.0), y).transform(StudentT([0.0], 1.0, 3.0))
+    if name.startswith("residual") or name == "quantile, step":  # these do not build on the base's tails
+        return
+    far = np.array([[1e8, 1e9, 1e10]])
+    assert np.diff(law.logsf(far)).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
+    assert np.isfinite(law.logpdf(far)).all()

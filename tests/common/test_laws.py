@@ -1,0 +1,166 @@
+"""What must hold for every law, and for every law seen through every map."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+from scipy.stats import kstest
+
+from calibrant import distributions as d
+from calibrant.maps import UnitTails
+from tests.common.examples import LAWS, MAPS, ROWS, normal_levels, some_levels
+
+PAIRS = [pytest.param(law, None, id=law) for law in LAWS] + [
+    pytest.param(law, map, id=f"{law} x {map}") for law in LAWS for map in MAPS
+]
+seeds = st.integers(0, 10_000)
+
+
+def make(law_name, map_name, seed):
+    rng = np.random.default_rng(seed)
+    law = LAWS[law_name](rng)
+    if map_name is None:
+        return law, rng
+    map = MAPS[map_name](rng)
+    bounded = np.isfinite(np.concatenate(law.support)).all()  # far scores round to the ends of the support
+    if (law.has_heavy_tails or bounded) and not map.has_steps:
+        map = UnitTails(map, -2.0, 2.0)
+    return d.Recalibrated(law, map), rng
+
+
+def test_every_law_has_an_example():
+    laws = {name for name in d.__all__ if isinstance(getattr(d, name), type)} - {"Distribution", "LocationScale"}
+    assert laws <= {name.partition(",")[0] for name in LAWS}, "add the new law to tests/common/examples.py"
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@settings(max_examples=6)
+@given(seed=seeds)
+def test_cdf_rises_and_ppf_inverts_it(law_name, map_name, seed):
+    law, rng = make(law_name, map_name, seed)
+    q = some_levels(rng)
+    y = law.quantiles(q)
+    assert y.shape == (ROWS, len(q))
+    assert np.all(np.diff(y, axis=1) >= 0)
+    finite = np.isfinite(y)
+    assert finite.mean() > 0.9
+    grid = np.sort(np.where(finite, y, 0.0) + 0.3 * rng.standard_normal(y.shape), axis=1)
+    assert np.all(np.diff(law.cdf(grid), axis=1) >= -1e-15)
+    assert np.allclose(law.cdf(grid) + law.sf(grid), 1, atol=1e-12)
+    if not law.has_atoms:
+        assert np.allclose(law.cdf(y), np.broadcast_to(q, y.shape), rtol=1e-8, atol=1e-13)
+    points = np.concatenate([grid, np.where(finite, y, 0.0)], axis=1)
+    for level in q:
+        reached, cdf = law.ppf(level)[:, None] <= points, law.cdf(points)
+        clear = np.abs(cdf - level) > 1e-9
+        assert np.array_equal(reached[clear], (level <= cdf)[clear])
+
+
+X, W = np.polynomial.legendre.leggauss(16)
+SCORES = np.concatenate([np.arange(-12, 12.1, 0.5), [-37, -30, -25, -20, -17, -14, 14, 17, 20, 25, 30, 37]])
+
+
+def cuts_of(law, *more):
+    """Where integrals over y are split: quantiles, bends and atoms of the law, and given points."""
+    bends = np.tile(np.arange(0.0, 400.0), (ROWS, 1)) if law.on_integers else law._kinks()
+    columns = [law.from_normal(SCORES[None, :]), bends, *(m[:, None] for m in more)]
+    return np.sort(np.hstack(columns), axis=1)
+
+
+def integral(function, cuts):
+    """Gauss-Legendre between all cuts, (n,)."""
+    half = 0.5 * np.diff(cuts)[:, :, None]
+    y = (cuts[:, :-1, None] + half) + half * X
+    y = np.where(half > 0, y, np.take_along_axis(y, half.argmax(axis=1)[:, :, None], axis=1))  # no node on an atom
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = function(y.reshape(ROWS, -1)).reshape(y.shape)
+        return np.where(half > 0, half * values * W, 0.0).sum(axis=(1, 2))
+
+
+def expectation(law, h, cuts):
+    """E h(Y) from density and atoms."""
+    total = np.zeros(ROWS) if law.is_discrete else integral(lambda y: h(y) * law.pdf(y), cuts)
+    if law.has_atoms:
+        atoms = np.sort(cuts, axis=1)
+        mass = np.where(np.diff(atoms, prepend=-np.inf) > 0, np.exp(law.logpmf(atoms)), 0.0)
+        total = total + np.where(mass > 0, mass * h(atoms), 0.0).sum(axis=1)
+    return total
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@settings(max_examples=3)
+@given(seed=seeds)
+def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
+    law, rng = make(law_name, map_name, seed)
+    low, high = law.from_normal(np.sort(rng.normal(0, 1.2, (ROWS, 2)), axis=1)).T
+    inside = expectation(law, lambda y: (y > low[:, None]) & (y <= high[:, None]), cuts_of(law, low, high))
+    assert np.allclose(inside, law.cdf(high) - law.cdf(low), rtol=1e-7, atol=1e-9)
+    if law.is_discrete:
+        with pytest.raises(TypeError, match="logpmf|atoms"):
+            law.log_slope(low)
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@settings(max_examples=3)
+@given(seed=seeds)
+def test_moments_and_crps_agree_with_quadrature(law_name, map_name, seed):
+    law, rng = make(law_name, map_name, seed)
+    y = law.from_normal(rng.normal(0, 1.5, ROWS)) + 0.1 * law.std()
+    cuts = cuts_of(law, y)
+    mean = expectation(law, lambda t: t, cuts)
+    var = expectation(law, lambda t: np.square(t - mean[:, None]), cuts)
+    assert np.allclose(law.mean(), mean, rtol=1e-6, atol=1e-6 * np.sqrt(var))
+    assert np.allclose(law.var(), var, rtol=1e-6)
+    distance = expectation(law, lambda t: np.abs(t - y[:, None]), cuts)
+    spread = integral(lambda t: law.cdf(t) * law.sf(t), cuts)  # half the mean distance of two draws
+    assert np.allclose(law.crps(y), distance - spread, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+def test_samples_follow_the_cdf(law_name, map_name):
+    law, rng = make(law_name, map_name, 7)
+    draws = law.sample(2000, random_state=3)
+    assert draws.shape == (ROWS, 2000)
+    left, right = ndtr(law.to_normal(draws, "left")), ndtr(law.to_normal(draws, "right"))
+    u = left + rng.random(draws.shape) * (right - left)
+    for row in range(ROWS):
+        assert kstest(u[row], "uniform").pvalue > 1e-5
+    assert np.array_equal(draws, law.sample(2000, random_state=3))
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+def test_rows_slice_and_join(law_name, map_name):
+    law, rng = make(law_name, map_name, 11)
+    y = law.from_normal(rng.normal(0, 1, ROWS))
+    whole = law.cdf(y)
+    assert np.allclose(law[[2, 0]].cdf(y[[2, 0]]), whole[[2, 0]])
+    assert np.allclose(law[np.array([False, True, True])].cdf(y[1:]), whole[1:])
+    again = d.concatenate([law[:1], law[1:]])
+    assert np.allclose(again.cdf(y), whole) and len(again) == ROWS
+    assert np.allclose(again.median(), law.median())
+    assert np.allclose(law.cdf(y[:, None])[:, 0], whole)
+    assert np.allclose(law.cdf(np.tile(y[0], (1, 1)))[0, 0], whole[0])
+
+
+@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+def test_nothing_returns_nan(law_name, map_name):
+    law, rng = make(law_name, map_name, 5)
+    wild = np.array([[-np.inf, -1e300, -1e5, -1e-300, 0.0, 1e-300, 1e5, 1e300, np.inf]])
+    assert not np.isnan(law.cdf(wild)).any() and not np.isnan(law.logsf(wild)).any()
+    assert np.all(np.diff(law.cdf(wild)) >= 0)
+    assert np.all(law.cdf(wild)[:, [0, -1]] == [0, 1])
+    assert not np.isnan(law.ppf(np.array([[0.0, 1e-300, 0.5, 1 - 1e-16, 1.0]]))).any()
+    if law.is_discrete:
+        assert not np.isnan(law.logpmf(wild)).any()
+    elif not law.has_atoms:
+        assert not np.isnan(law.logpdf(wild)).any()
+    low, high = law.support
+    draws = law.sample(50, random_state=0)
+    assert np.all(draws >= low[:, None]) and np.all(draws <= high[:, None])
+
+
+def test_normal_levels_are_scores_of_levels():
+    assert np.allclose(ndtr(normal_levels(np.random.default_rng(0))), some_levels(np.random.default_rng(0)))
