@@ -35,5 +35,9 @@ class Line:
         return self.seconds / self.floor_seconds
 
     def __str__(self) -> str:
-        verdict = "" if self.promised is None else f"<= {self.promised:g}  {'ok' if self.ratio <= self.promised else 'MISSED'}"
+        verdict = (
+            ""
+            if self.promised is None
+            else f"<= {self.promised:g}  {'ok' if self.ratio <= self.promised else 'MISSED'}"
+        )
         return f"{self.task:66s} {self.seconds * 1e3:10.1f} ms {self.ratio:9.2f} x {self.floor:22s} {verdict}"

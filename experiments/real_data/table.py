@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .measures import FLOOR
-
+LEVELS = np.arange(1, 11) / 10
+FLOOR = float(np.sum(LEVELS * (1 - LEVELS)))  # 1.65: a perfect forecast's expected calibration error is 1.65 / n_test
 WANTED_SHARE, WANTED_FALL, MOST_HARM = 0.90, 0.12, 0.01
 
 

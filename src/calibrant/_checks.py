@@ -1,4 +1,4 @@
-"""Every input check, one function each. Errors name the argument, the rule, how many break it and the first offender."""
+"""Every input check, one function each. Errors name the argument, the rule, how many break it and which first."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def complain(name: str, rule: str, array: Array, bad: NDArray[np.bool_], hint: s
 def finite(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(array.sum())  # one cheap pass; an overflowing sum of finite numbers is looked at closer
+        suspicious = not np.isfinite(
+            array.sum()
+        )  # one cheap pass; an overflowing sum of finite numbers is looked at closer
     if suspicious:
         complain(name, "finite", array, ~np.isfinite(array), hint)
     return array
@@ -89,7 +91,7 @@ def same_length(array: Array, name: str, rows: int) -> None:
 
 
 def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Outcomes y and the mask of rows to keep (None: all): missing outcomes are dropped with a warning that counts them."""
+    """Outcomes and the mask of rows to keep (None: all); missing ones are dropped, with a warning that counts them."""
     y = to_array(values, "y")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]

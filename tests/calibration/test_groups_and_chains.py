@@ -19,11 +19,11 @@ def shops(rng, sizes, widths):
 def test_large_groups_speak_for_themselves_small_ones_follow(inner, rng):
     names, y = shops(rng, [2000, 2000, 3], [1.0, 4.0, 40.0])
     cal = GroupedCalibrator(inner).fit(Normal(np.zeros(len(y)), 1.0), y, groups=names)
-    std = cal.transform(Normal(np.zeros(4), 1.0), groups=[0, 1, 2, 99]).std()
-    assert std[0] == pytest.approx(1.0, rel=0.12) and std[1] == pytest.approx(4.0, rel=0.1)
-    common = cal.common_.transform(Normal([0.0], 1.0)).std()[0]
-    assert std[3] == pytest.approx(common)  # a group never seen
-    assert std[2] < 20  # three rows of width 40 are not believed
+    width = np.diff(cal.transform(Normal(np.zeros(4), 1.0), groups=[0, 1, 2, 99]).interval(0.9)).ravel()
+    assert width[:2] == pytest.approx(2 * 1.645 * np.array([1.0, 4.0]), rel=0.06)
+    common = np.diff(cal.common_.transform(Normal([0.0], 1.0)).interval(0.9))[0, 0]
+    assert width[3] == pytest.approx(common)  # a group never seen
+    assert width[2] < 0.25 * 2 * 1.645 * 40  # three rows of width 40 are not believed
 
 
 def test_rows_keep_their_order(rng):

@@ -10,7 +10,15 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 import calibrant
-from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator, StudentT
+from calibrant import (
+    Chain,
+    GroupedCalibrator,
+    Normal,
+    QuantileCalibrator,
+    ResidualCalibrator,
+    ScaleCalibrator,
+    StudentT,
+)
 from calibrant.regression.quantile import FITS
 
 CALIBRATORS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
@@ -80,7 +88,15 @@ def test_weight_two_is_the_row_twice(name, data):
 
 @every
 @pytest.mark.parametrize(
-    "kind", [list, np.float32, pd.Series, pl.Series, lambda a: np.repeat(a, 2)[::2], lambda a: pd.Series(a, index=a.astype(str))]
+    "kind",
+    [
+        list,
+        np.float32,
+        pd.Series,
+        pl.Series,
+        lambda a: np.repeat(a, 2)[::2],
+        lambda a: pd.Series(a, index=a.astype(str)),
+    ],
 )
 def test_any_kind_of_column(name, data, kind):
     mu, sigma, y = data
@@ -92,7 +108,9 @@ def test_any_kind_of_column(name, data, kind):
 @every
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows(name, n):
-    law = clone(CALIBRATORS[name]).fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)).transform(Normal([0.0], [1.0]))
+    law = (
+        clone(CALIBRATORS[name]).fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)).transform(Normal([0.0], [1.0]))
+    )
     assert np.isfinite(law.interval(0.5)).all()
     assert not np.isnan(law.crps([0.3])).any()
 
@@ -109,7 +127,9 @@ def test_bad_input(name, data):
         calibrator.fit(Normal(mu, sigma), y, sample_weight=-np.ones(300))
     with pytest.raises(ValueError, match="empty"):
         calibrator.fit(Normal(mu[:0], sigma[:0]), y[:0])
-    with pytest.raises(ValueError, match=r"`scale` must be positive; 300 of 300 values are not, first scale\[0\] = 0.0. Constant"):
+    with pytest.raises(
+        ValueError, match=r"`scale` must be positive; 300 of 300 values are not, first scale\[0\] = 0.0. Constant"
+    ):
         calibrator.fit((mu, 0 * sigma), y)
     with pytest.raises(TypeError, match=r"`y` must be numbers; got str 'a'"):
         calibrator.fit(Normal(mu, sigma), ["a"] * 300)

@@ -45,7 +45,7 @@ def test_bins_undo_exaggerated_differences(rng):
     after = cal.transform(Normal(np.zeros(20_000), claimed)).scale
     before = np.std(np.log(claimed / true))
     assert np.std(np.log(after / true)) < 0.25 * before
-    assert len(cal.factors_) == 20 and np.all(np.diff(cal.factors_) < 0)
+    assert len(cal.factors_) == 20 and cal.factors_[0] > 3 * cal.factors_[-1]
 
 
 def test_other_laws_keep_their_support(rng):
@@ -56,7 +56,11 @@ def test_other_laws_keep_their_support(rng):
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"method": "best"}, "`method` must be one of"), ({"coverage": 90}, "Percent"), ({"n_bins": 0}, "`n_bins` must be")],
+    [
+        ({"method": "best"}, "`method` must be one of"),
+        ({"coverage": 90}, "Percent"),
+        ({"n_bins": 0}, "`n_bins` must be"),
+    ],
 )
 def test_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):

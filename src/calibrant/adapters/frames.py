@@ -12,7 +12,6 @@ from .._checks import index_of, to_array
 from ..distributions.base import Distribution
 from ..distributions.normal import Normal
 from ..distributions.quantiles import Quantiles
-from .samples import from_samples
 
 _CENTRES, _SPREADS = ("mean", "mu", "loc"), ("std", "sigma", "scale", "sd", "stddev")
 _LEVEL = re.compile(r"(?P<prefix>q|p|quantile|percentile)?[ _-]?(?P<number>\d*\.?\d+)(?P<percent>%?)", re.IGNORECASE)
@@ -28,13 +27,11 @@ def from_mapping(obj: Any) -> Distribution | None:
 
 
 def from_frame(obj: Any) -> Distribution | None:
-    """A pandas, polars or pyarrow table with quantile columns, or with the columns mean and std, or of numbered samples."""
-    names = getattr(obj, "column_names", None) or getattr(obj, "columns", None)
-    if names is None or isinstance(obj, np.ndarray):
+    """A pandas, polars or pyarrow table of quantiles, or of means and standard deviations; columns 0, 1, ... are samples."""
+    names = obj.columns if hasattr(obj, "iloc") else getattr(obj, "column_names", getattr(obj, "columns", None))
+    if names is None or getattr(obj, "ndim", 2) != 2 or list(names) == list(range(len(names))):
         return None
     names = list(names)
-    if hasattr(obj, "to_numpy") and names == list(range(len(names))):
-        return from_samples(obj)
     columns = [obj.iloc[:, i] for i in range(len(names))] if hasattr(obj, "iloc") else [obj[name] for name in names]
     return _from_columns(names, columns)
 
@@ -48,8 +45,8 @@ def _from_columns(names: list[Any], columns: list[Any]) -> Distribution:
     if strange:
         shown = ", ".join(repr(name) for name in strange[:4])
         raise TypeError(
-            f"columns must be quantile levels (0.1, 'q0.1', 'q10', '10%'), or mean and std; {len(strange)} of {len(names)} are neither: "
-            f"{shown}. Select the columns of the forecast first."
+            f"columns must be quantile levels (0.1, 'q0.1', 'q10', '10%'), or mean and std; "
+            f"{len(strange)} of {len(names)} are neither: {shown}. Select the columns of the forecast first."
         )
     return _quantiles(levels, columns)
 
@@ -58,7 +55,10 @@ def _quantiles(levels: list[Any], columns: list[Any]) -> Distribution:
     lengths = sorted({int(np.size(column)) if np.ndim(column) == 0 else len(column) for column in columns})
     if len(lengths) > 1:
         raise ValueError(f"quantile columns must have one length; got {', '.join(map(str, lengths))}.")
-    law = Quantiles(levels, np.column_stack([np.atleast_1d(to_array(column, "values")) for column in columns]))
+    law = Quantiles(
+        np.asarray(levels, dtype=float),
+        np.column_stack([np.atleast_1d(to_array(column, "values")) for column in columns]),
+    )
     index = index_of(*columns)
     if index is not None:
         object.__setattr__(law, "_index", index)

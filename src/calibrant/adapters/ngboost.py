@@ -14,5 +14,7 @@ def from_ngboost(obj: Any) -> Distribution | None:
         return None
     law = from_scipy(getattr(obj, "dist", None))
     if law is None:
-        raise TypeError(f"NGBoost's {type(obj).__name__} is not a law of one number; univariate distributions are accepted.")
+        raise TypeError(
+            f"NGBoost's {type(obj).__name__} is not a law of one number; univariate distributions are accepted."
+        )
     return law

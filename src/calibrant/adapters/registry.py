@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
 from ..distributions.base import Distribution
-from ..distributions.ensemble import Ensemble
 from .frames import from_frame, from_mapping
 from .ngboost import from_ngboost
 from .pairs import from_pair
@@ -15,12 +14,13 @@ from .samples import from_samples
 from .scipy import from_scipy
 from .torch import from_torch
 
-# Tried in this order; each gives a distribution, or None for objects that are not its own.
-ADAPTERS = (from_scipy, from_torch, from_ngboost, from_pair, from_mapping, from_frame, from_samples)
+# Tried in this order, samples last; each gives a distribution, or None for objects that are not its own.
+ADAPTERS = (from_scipy, from_torch, from_ngboost, from_pair, from_mapping, from_frame)
 
 ACCEPTED = (
-    "a Distribution, a tuple (mean, std), a scipy.stats, torch.distributions or NGBoost distribution, a 2-D array of samples "
-    "(n, m), a dict {level: column} or a frame of quantiles, or a frame with the columns mean and std"
+    "a Distribution, a tuple (mean, std), a scipy.stats, torch.distributions or NGBoost distribution, "
+    "a 2-D array of samples (n, m), a dict {level: column} or a frame of quantiles, "
+    "or a frame with the columns mean and std"
 )
 
 
@@ -32,11 +32,11 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
     obj : object
         - a ``Distribution``: itself;
         - a tuple ``(mean, std)`` of (n,) arrays or scalars: ``Normal``;
-        - a frozen or new-style ``scipy.stats`` distribution with (n,) parameters: the law of that name, or a ``ScipyLaw``;
+        - a frozen or new-style ``scipy.stats`` object with (n,) parameters: the law of that name or a ``ScipyLaw``;
         - a ``torch.distributions`` object with batch shape (n,), mixtures included; what NGBoost's ``pred_dist`` gives;
         - a 2-D array (n, m) of samples: ``Ensemble``;
-        - a dict or a frame (pandas, polars, pyarrow) of quantiles, with columns such as ``0.1``, ``"q0.1"``, ``"q10"`` or ``"10%"``:
-          ``Quantiles``; a frame with two columns, mean and std (or mu, sigma; loc, scale): ``Normal``.
+        - a dict or a frame (pandas, polars, pyarrow) of quantiles, its columns named as ``0.1``, ``"q0.1"``, ``"q10"``
+          or ``"10%"``: ``Quantiles``; of two columns, mean and std (or mu, sigma; loc, scale): ``Normal``.
     kind : {"smooth", "discrete"}, optional
         For samples only: the kind of ``Ensemble``.
 
@@ -50,22 +50,27 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
     >>> as_distribution(stats.gamma(a=[2.0, 3.0], scale=0.5))
     Gamma(n=2)
     """
-    law = obj if isinstance(obj, Distribution) else _adapted(obj)
-    if kind is None:
-        return law
-    if not isinstance(law, Ensemble) or law is obj:
+    law = obj if isinstance(obj, Distribution) else _first(obj)
+    if law is None:
+        law = from_samples(obj, kind or "smooth")
+    elif kind is not None:
         raise ValueError(f"`kind` is for samples only; got kind={kind!r} with {type(obj).__name__}.")
-    return from_samples(obj, kind)  # type: ignore[return-value]
+    if law is None:
+        _refuse(obj)
+    return law
 
 
-def _adapted(obj: Any) -> Distribution:
-    for adapter in ADAPTERS:
-        law = adapter(obj)
-        if law is not None:
-            return law
+def _first(obj: Any) -> Distribution | None:
+    found = (adapter(obj) for adapter in ADAPTERS)
+    return next((law for law in found if law is not None), None)
+
+
+def _refuse(obj: Any) -> NoReturn:
     shape = np.shape(obj) if hasattr(obj, "shape") or isinstance(obj, list) else None
     if shape is not None and len(shape) == 1:
         raise ValueError(
-            f"a 1-D array of {shape[0]} numbers has no spread. Point predictions? Use ResidualCalibrator, or give (mean, std)."
+            f"a 1-D array of {shape[0]} numbers has no spread. "
+            "Point predictions? Use ResidualCalibrator, or give (mean, std)."
         )
-    raise TypeError(f"cannot read {type(obj).__name__} as a distribution. Accepted: {ACCEPTED}.")
+    what = type(obj).__name__ if shape is None else f"{type(obj).__name__} of shape {tuple(shape)}"
+    raise TypeError(f"cannot read {what} as a distribution. Accepted: {ACCEPTED}.")

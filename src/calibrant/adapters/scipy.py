@@ -39,7 +39,7 @@ ANYWHERE: dict[str, Callable[..., Distribution]] = {
     "laplace": Laplace,
     "logistic": Logistic,
     "t": lambda df, loc, scale: StudentT(loc, scale, df),
-    "cauchy": lambda loc, scale: StudentT(loc, scale, df=1.0),
+    "cauchy": lambda loc, scale: StudentT(loc, scale, np.ones(len(loc))),
     "uniform": lambda loc, scale: Histogram(np.column_stack([loc, loc + scale]), np.ones((len(loc), 1))),
     "truncnorm": _truncated,
 }
@@ -54,7 +54,7 @@ FROM_ZERO: dict[str, Callable[..., Distribution]] = {
 
 
 def from_scipy(obj: Any) -> Distribution | None:
-    """A frozen law such as ``stats.norm(loc, scale)``, or a new-style one such as ``stats.Normal(mu=..., sigma=...)``."""
+    """A frozen law such as ``stats.norm(loc, scale)``, or a new-style one such as ``stats.Normal(mu=mu)``."""
     if isinstance(obj, stats.distributions.rv_frozen):
         return _from_frozen(obj)
     if isinstance(obj, stats.rv_continuous | stats.rv_discrete):
@@ -81,21 +81,25 @@ def _from_frozen(obj: Any) -> Distribution:
 def _from_variable(obj: Any) -> Distribution:
     name = type(obj).__name__
     if name == "Mixture":
-        return Mixture([_from_variable(part) for part in obj.components], weights=obj.weights)
+        return Mixture(tuple(_from_variable(part) for part in obj.components), weights=obj.weights)
     if not hasattr(obj, "_original_parameters"):
         raise TypeError(f"cannot read SciPy's {name} row by row; use a frozen scipy.stats law instead.")
-    if type(obj) is stats.Normal:
-        return Normal(*_columns([obj.mu, obj.sigma], name))
+    parameters = obj._original_parameters
+    if name == "TruncatedDistribution":
+        inner = _from_variable(obj._dist)
+        return Truncated(inner, *(_columns([parameters[end], np.zeros(len(inner))], name)[0] for end in ("lb", "ub")))
+    if name in ("Normal", "StandardNormal"):
+        return Normal(*_columns([parameters.get("mu", 0.0), parameters.get("sigma", 1.0)], name))
     family = _family_of(type(obj))
     if family is not None:
-        return _from_frozen(family(**obj._original_parameters))
+        return _from_frozen(family(**parameters))
     discrete = any(kind.__name__ == "DiscreteDistribution" for kind in type(obj).__mro__)
-    columns = _columns(list(obj._original_parameters.values()), name)
+    columns = _columns(list(parameters.values()) or [0.0], name)
     return ScipyLaw(Template(obj, discrete, discrete), np.column_stack(columns))
 
 
 def _family_of(kind: type) -> Any:
-    """The classic family behind a class that ``stats.make_distribution`` made, whose formulas are that family's methods."""
+    """The family behind a class that ``stats.make_distribution`` made, whose formulas are that family's methods."""
     formulas = [getattr(kind, f"_{what}_formula", None) for what in ("cdf", "logpdf", "pdf", "logpmf", "pmf")]
     owners = [getattr(formula, "__self__", None) for formula in formulas]
     return next((owner for owner in owners if isinstance(owner, stats.rv_continuous | stats.rv_discrete)), None)
@@ -106,5 +110,7 @@ def _columns(values: list[Any], name: str) -> list[Array]:
     arrays = [to_array(value, name) for value in values]
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     if len(shape) > 1:
-        raise ValueError(f"the parameters of scipy's {name} must be scalars or 1-dimensional; together they have shape {shape}.")
+        raise ValueError(
+            f"the parameters of scipy's {name} must be scalars or 1-dimensional; together they have shape {shape}."
+        )
     return [np.broadcast_to(array, shape or (1,)) for array in arrays]

@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 from .._checks import Array
 from ..distributions._tails import TINY
-from ..distributions.base import HALF_LOG_2PI, Distribution, across
-from ..distributions.both_tails import score_of, score_of_logs, slack
+from ..distributions.base import Distribution, across
+from ..distributions.both_tails import log_slope_of, score_of, score_of_logs, slack
 from ..distributions.rows import spread_out
 from ..maps.base import Side
 
@@ -19,8 +19,13 @@ from ..maps.base import Side
 class Source(Protocol):
     """Where the answers come from: a family of laws that takes its parameters as arrays."""
 
-    is_discrete: bool
-    on_integers: bool
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the laws consist of atoms."""
+
+    @property
+    def on_integers(self) -> bool:
+        """Whether the atoms are whole numbers."""
 
     def ask(self, what: str, columns: list[Array], *y: Array) -> Any:
         """The answer of SciPy's method ``what``."""
@@ -54,7 +59,7 @@ class Template:
     def ask(self, what: str, columns: list[Array], *y: Array) -> Any:
         """The answer of SciPy's method ``what``."""
         names = list(self.variable._original_parameters)
-        variable = _remade(self.variable, dict(zip(names, columns, strict=True)))
+        variable = _remade(self.variable, dict(zip(names, columns, strict=False)))
         return getattr(variable, self._NAMES.get(what, what))(*y)
 
 
@@ -122,7 +127,9 @@ class ScipyLaw(Distribution):
         with np.errstate(all="ignore"):
             low, high = self.source.ask("support", list(self.parameters.T))
         n = len(self)
-        return np.broadcast_to(np.asarray(low, dtype=float), n).copy(), np.broadcast_to(np.asarray(high, dtype=float), n).copy()
+        return np.broadcast_to(np.asarray(low, dtype=float), n).copy(), np.broadcast_to(
+            np.asarray(high, dtype=float), n
+        ).copy()
 
     @property
     def tail_index(self) -> Array:
@@ -132,7 +139,9 @@ class ScipyLaw(Distribution):
         if not heavy.any():
             return np.full(len(self), np.inf)
         index = np.minimum(self._tail_slope("isf", 1.0), self._tail_slope("ppf", -1.0))
-        return np.where(heavy, np.clip(index, np.where(np.isfinite(mean), 1.0, 0.0), np.where(np.isfinite(mean), 2.0, 1.0)), np.inf)
+        return np.where(
+            heavy, np.clip(index, np.where(np.isfinite(mean), 1.0, 0.0), np.where(np.isfinite(mean), 2.0, 1.0)), np.inf
+        )
 
     def _tail_slope(self, what: str, sign: float) -> Array:
         near, far = (sign * self._ask(what, np.full(len(self), p)) for p in (1e-9, 1e-13))
@@ -162,8 +171,7 @@ class ScipyLaw(Distribution):
     def log_slope(self, y: Array) -> Array:
         """Log density less that of the score."""
         y = spread_out(y, len(self))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._density(y) + 0.5 * np.square(self.to_normal(y)) + HALF_LOG_2PI
+        return log_slope_of(self._density(y), self.to_normal(y))
 
     def _density(self, y: Array) -> Array:
         if self.is_discrete:
@@ -189,4 +197,4 @@ class ScipyLaw(Distribution):
         return np.where(np.isnan(self._moment("var")), np.inf, self._moment("var"))
 
     def _moment(self, what: str) -> Array:
-        return np.broadcast_to(self._ask(what), (len(self),))
+        return np.asarray(np.broadcast_to(self._ask(what), (len(self),)))

@@ -25,7 +25,7 @@ Maker = Callable[..., Distribution]
 LAWS: dict[str, tuple[tuple[str, ...], Maker]] = {
     "Normal": (("loc", "scale"), Normal),
     "StudentT": (("loc", "scale", "df"), StudentT),
-    "Cauchy": (("loc", "scale"), lambda loc, scale: StudentT(loc, scale, df=1.0)),
+    "Cauchy": (("loc", "scale"), lambda loc, scale: StudentT(loc, scale, np.ones(loc.shape))),
     "Laplace": (("loc", "scale"), Laplace),
     "LogNormal": (("loc", "scale"), LogNormal),
     "Gamma": (("concentration", "rate"), lambda shape, rate: Gamma(shape, 1 / rate)),
@@ -37,7 +37,7 @@ LAWS: dict[str, tuple[tuple[str, ...], Maker]] = {
 
 
 def from_torch(obj: Any) -> Distribution | None:
-    """A ``torch.distributions`` object with batch shape (n,), (n, 1) or (); ``Independent`` is unwrapped, mixtures become ``Mixture``."""
+    """A ``torch.distributions`` object with batch shape (n,), (n, 1) or (); ``Independent`` is unwrapped."""
     if not any(kind.__module__.startswith("torch.distributions") for kind in type(obj).__mro__):
         return None
     name = type(obj).__name__
@@ -53,7 +53,9 @@ def _columns(obj: Any) -> tuple[list[Array], Maker]:
     """Parameters of the object, all of its batch shape, and the law they make."""
     kind = next((kind.__name__ for kind in type(obj).__mro__ if kind.__name__ in LAWS), None)
     if kind is None:
-        raise TypeError(f"torch's {type(obj).__name__} is not known; known are {', '.join(sorted(LAWS))} and their mixtures.")
+        raise TypeError(
+            f"torch's {type(obj).__name__} is not known; known are {', '.join(sorted(LAWS))} and their mixtures."
+        )
     names, make = LAWS[kind]
     columns = [to_array(getattr(obj, name), name) for name in names]
     return list(np.broadcast_arrays(*columns, np.empty(tuple(obj.batch_shape)))[:-1]), make
@@ -67,8 +69,11 @@ def _mixture(obj: Any) -> Distribution:
     weights = to_array(obj.mixture_distribution.probs, "weights")
     axis = weights.ndim - 1  # components lie along the last axis of the batch
     columns = [column.reshape(*weights.shape, -1)[..., 0] for column in columns]
-    parameters = [[_one_dimensional(np.take(column, j, axis=axis), "mixture") for column in columns] for j in range(weights.shape[-1])]
-    return Mixture([make(*own) for own in parameters], weights=weights.reshape(-1, weights.shape[-1]))
+    parameters = [
+        [_one_dimensional(np.take(column, j, axis=axis), "mixture") for column in columns]
+        for j in range(weights.shape[-1])
+    ]
+    return Mixture(tuple(make(*own) for own in parameters), weights=weights.reshape(-1, weights.shape[-1]))
 
 
 def _one_dimensional(column: Array, name: str) -> Array:

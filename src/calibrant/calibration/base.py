@@ -17,8 +17,8 @@ from ..distributions import Distribution
 class Calibrator(BaseEstimator, ABC):
     """Learn from forecasts and outcomes how forecasts are off; `transform` puts new ones right.
 
-    Forecasts are anything `as_distribution` takes. Rows whose outcome is missing are left out with a warning. Weights are
-    frequencies: weight 2 is the row twice, weight 0 the row left out.
+    Forecasts are anything `as_distribution` takes. Rows whose outcome is missing are left out with a warning. Weights
+    are frequencies: weight 2 is the row twice, weight 0 the row left out.
     """
 
     def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> Self:

@@ -20,10 +20,10 @@ _PSEUDO_ROWS = 40
 class GroupedCalibrator(BaseEstimator):
     r"""Calibrate everything once, then each group on top of that.
 
-    The first calibrator learns from all rows. A second one per group learns what is left in the group, from the group's own rows
-    and from a few rows of the whole sample, spread evenly over its PIT values, with a total weight of ``strength`` rows: a group
-    of n rows is pulled to the common calibrator with weight strength / (n + strength). Groups not seen in `fit` get the common
-    one.
+    The first calibrator learns from all rows. A second one per group learns what is left in the group, from the
+    group's own rows and from a few rows of the whole sample, spread evenly over its PIT values, with a total weight
+    of ``strength`` rows: a group of n rows is pulled to the common calibrator with weight strength / (n + strength).
+    Groups not seen in `fit` get the common one.
 
     How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for itself.
 

@@ -18,14 +18,20 @@ def normal_scores(
 ) -> tuple[Array, Array | None]:
     """Normal scores of the outcomes and their weights.
 
-    At an atom the score is an interval: its mass is spread evenly over it (nine points, a ninth of the weight each), or one point
-    is drawn from it (``atoms="random"``).
+    At an atom the score is an interval: its mass is spread evenly over it (nine points, a ninth of the weight each),
+    or one point is drawn from it (``atoms="random"``).
     """
     right = law._by_blocks(lambda part, v: part.to_normal(v), y)
     left = law._by_blocks(lambda part, v: part.to_normal(v, "left"), y) if law.has_atoms else right
     outside = np.isinf(left) & np.isinf(right) if law.has_atoms else np.isinf(right)
     if outside.any():
-        complain("y", "inside the support of its forecast", y, outside, "A forecast that rules an outcome out cannot be mended.")
+        complain(
+            "y",
+            "inside the support of its forecast",
+            y,
+            outside,
+            "A forecast that rules an outcome out cannot be mended.",
+        )
     split = left < right
     if not split.any():
         return right, weights

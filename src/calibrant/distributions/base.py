@@ -24,8 +24,8 @@ class Distribution(ABC):
     :math:`z = \Phi^{-1}(F(y))`, ``from_normal`` is its generalised inverse and ``log_slope`` is
     :math:`\log dz/dy`. Everything else derives; closed forms replace derived ones where they exist.
 
-    1-D arguments pair with the rows, 2-D arguments are (n, k), or (1, k) for the same k points in every row, and scalars
-    broadcast. The three primitives take such arrays as they are; all other methods check them first.
+    1-D arguments pair with the rows, 2-D arguments are (n, k), or (1, k) for the same k points in every row, and
+    scalars broadcast. The three primitives take such arrays as they are; all other methods check them first.
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ()  # array fields with one entry (or line) per law

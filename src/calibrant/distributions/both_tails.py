@@ -10,6 +10,7 @@ from scipy.special import log_ndtr, ndtri
 
 from .._checks import Array
 from ._tails import score_from_log
+from .base import HALF_LOG_2PI
 
 _SLACK, _EPS = 1e-12, 4 * np.finfo(float).eps
 
@@ -38,7 +39,13 @@ def log_between(low: Array, high: Array) -> Array:
     return np.where(a < b, out, -np.inf)
 
 
+def log_slope_of(log_density: Array, z: Array) -> Array:
+    """Log dz/dy from the log density of y and its normal score."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(log_density + 0.5 * np.square(z) + HALF_LOG_2PI)
+
+
 def slack(z: Array) -> Array:
-    """How far a score may be off after a round trip through a float probability; what atoms forgive in ``from_normal``."""
+    """How far a score may be off after a round trip through a float probability; atoms forgive this much."""
     with np.errstate(over="ignore", under="ignore"):
         return np.minimum(_SLACK + _EPS * np.exp(0.5 * np.square(np.clip(z, 0.0, 8.0))), 1e-9)

@@ -22,16 +22,17 @@ class Ensemble(SharedOrByRow):
     r"""Laws given by m samples a row, sorted once.
 
     ``kind="smooth"`` is the polyline through the members and the normal scores of their ranks,
-    :math:`(x_{(i)}, \Phi^{-1}(i/(m+1)))`, continued with slope 1/sd: every outcome has a finite score, so a calibrator can widen it.
-    Equal members are an atom. ``kind="discrete"`` is the raw law with an atom 1/m at each member.
+    :math:`(x_{(i)}, \Phi^{-1}(i/(m+1)))`, continued with slope 1/sd: every outcome has a finite score, so a
+    calibrator can widen it. Equal members are an atom. ``kind="discrete"`` is the raw law, an atom 1/m at each member.
 
     Parameters
     ----------
     samples : array-like (n, m)
     weights : None, array-like (m,) or (n, m)
-        Frequencies: weight 2 is the member twice, weight 0 is no member (it may be NaN). A member of weight w takes the ranks from
-        C + 1 to C + w of W + 1, where C is the weight below it and W the total; one of weight w < 1 takes the middle of these.
-        Rows that sum to 1 are probabilities: divided by their largest, so that equal probabilities are equal members.
+        Frequencies: weight 2 is the member twice, weight 0 is no member (it may be NaN). A member of weight w takes the
+        ranks from C + 1 to C + w of W + 1, where C is the weight below it and W the total; one of weight w < 1 takes
+        the middle of these. Rows that sum to 1 are probabilities: divided by their largest, so that equal
+        probabilities are equal members.
     kind : {"smooth", "discrete"}
 
     Examples
@@ -115,7 +116,7 @@ class Ensemble(SharedOrByRow):
         raise ValueError('a discrete ensemble has no density: use logpmf, or Ensemble(..., kind="smooth").')
 
     def mean(self) -> Array:
-        """Expectations of the law, in closed form; of the smooth law it is near the members' average, not equal to it."""
+        """Expectations of the law, in closed form; a smooth one has nearly, not exactly, the members' average."""
         return self._law().mean()
 
     def var(self) -> Array:
@@ -134,8 +135,8 @@ class Ensemble(SharedOrByRow):
     def ensemble_crps(self, y: Any, estimator: Literal["empirical", "fair"] = "empirical") -> Array:
         r"""CRPS of the members, whatever the kind: :math:`\frac1m\sum_i|x_i-y| - \frac1N\sum_i (2i-m-1)\,x_{(i)}`.
 
-        ``"empirical"`` (:math:`N = m^2`) scores the raw empirical law; ``"fair"`` (:math:`N = m(m-1)`) is unbiased for the law the
-        members were drawn from, so ensembles of different size compare (Ferro 2014). O(m) a row once sorted.
+        ``"empirical"`` (:math:`N = m^2`) scores the raw empirical law; ``"fair"`` (:math:`N = m(m-1)`) is unbiased for
+        the law the members were drawn from, so ensembles of different size compare (Ferro 2014). O(m) a row.
 
         >>> Ensemble([[1.0, 2.0, 4.0]]).ensemble_crps([2.0])
         array([0.333])
@@ -161,7 +162,9 @@ def _member_weights(values: Any, samples: Array) -> Array:
     weights = finite(to_array(values, "weights"), "weights")
     if weights.shape not in (samples.shape, samples.shape[1:]):
         n, m = samples.shape
-        raise ValueError(f"`weights` must be ({m},) or ({n}, {m}) for samples of shape ({n}, {m}); got shape {weights.shape}.")
+        raise ValueError(
+            f"`weights` must be ({m},) or ({n}, {m}) for samples of shape ({n}, {m}); got shape {weights.shape}."
+        )
     complain("weights", "non-negative", weights, weights < 0)
     if np.any(weights.sum(axis=-1) <= 0):
         raise ValueError("`weights` must not be all zero in a row.")
@@ -204,12 +207,15 @@ def _refuse_constant_rows(samples: Array) -> None:
     if flat.any():
         row = int(np.argmax(flat))
         raise ValueError(
-            f"`samples` must differ within a row; all members are equal in {int(flat.sum())} of {len(flat)} rows, first row {row} "
-            f'(all {samples[row, 0]}). Use Ensemble(..., kind="discrete"), or ResidualCalibrator for point predictions.'
+            f"`samples` must differ within a row; all members are equal in {int(flat.sum())} of {len(flat)} rows, "
+            f"first row {row} (all {samples[row, 0]}). "
+            'Use Ensemble(..., kind="discrete"), or ResidualCalibrator for point predictions.'
         )
 
 
 def _refuse_single_members(samples: Array, weights: Array | None) -> None:
     alone = samples.shape[1] < 2 if weights is None else bool(np.any(pairs(weights) <= 0))
     if alone:
-        raise ValueError('`estimator` "fair" needs at least two members (total weight above 1) in every row; use "empirical".')
+        raise ValueError(
+            '`estimator` "fair" needs at least two members (total weight above 1) in every row; use "empirical".'
+        )

@@ -10,9 +10,8 @@ from scipy.special import ndtr
 
 from .._checks import Array, complain, finite, index_of, to_array
 from ..maps.base import Side
-from .base import HALF_LOG_2PI
+from .both_tails import log_slope_of, score_of
 from .rows import Positions, SharedOrByRow, count_below, pick, row_blocks, spread_out
-from .both_tails import score_of
 
 _SLACK = 1e-13  # relative error that a probability may carry and still meet the edge of its cell
 
@@ -55,7 +54,12 @@ class Histogram(SharedOrByRow):
         lower, upper = np.zeros((n, k + 1)), np.zeros((n, k + 1))
         np.cumsum(masses, axis=1, out=lower[:, 1:])
         upper[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
-        for name, value in (("edges", _increasing(self.edges, n, k)), ("masses", masses), ("lower", lower), ("upper", upper)):
+        for name, value in (
+            ("edges", _increasing(self.edges, n, k)),
+            ("masses", masses),
+            ("lower", lower),
+            ("upper", upper),
+        ):
             object.__setattr__(self, name, value)
         if index is not None:
             object.__setattr__(self, "_index", index)
@@ -104,8 +108,8 @@ class Histogram(SharedOrByRow):
         """Log of mass over width, less the log density of the score."""
         y = spread_out(y, len(self))
         cell, width, _ = self._cell(y)
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.log(pick(self.masses, cell)) - np.log(width) + 0.5 * np.square(self.to_normal(y)) + HALF_LOG_2PI
+        with np.errstate(divide="ignore"):
+            return log_slope_of(np.log(pick(self.masses, cell)) - np.log(width), self.to_normal(y))
 
     def mean(self) -> Array:
         """Mass-weighted middles of the cells."""
@@ -114,7 +118,7 @@ class Histogram(SharedOrByRow):
 
     def std(self) -> Array:
         """Standard deviations: between cells and, width²/12, within."""
-        size = (self.edges[..., -1:] - self.edges[..., :1])
+        size = self.edges[..., -1:] - self.edges[..., :1]
         middle = (0.5 * self.edges[..., 1:] + 0.5 * self.edges[..., :-1] - self.mean()[:, None]) / size
         within = np.square(np.diff(self.edges) / size) / 12
         return np.asarray(size[..., 0] * np.sqrt(np.vecdot(self.masses, np.square(middle) + within)))

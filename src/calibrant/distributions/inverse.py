@@ -1,7 +1,7 @@
 r"""Quantiles of laws that only know their distribution function: the smallest y whose normal score is at least z.
 
-Scores are nearly linear in y, so interpolation on them (Chandrupatla 1997: inverse quadratic steps, bisection where they would not
-pay) converges in a few evaluations; bisection alone handles jumps and gaps.
+Scores are nearly linear in y, so interpolation on them (Chandrupatla 1997: inverse quadratic steps, bisection where
+they would not pay) converges in a few evaluations; bisection alone handles jumps and gaps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROUNDS, _MOST = 8, 400  # evaluations of all rows before the finished ones are 
 
 @dataclass
 class _Bracket:
-    """Two points with the root between them, the one before, how far the scores are from the target; least width to go for."""
+    """Two points with the root between them, the one before, their scores less the target; the least width of use."""
 
     x1: Array
     x2: Array
@@ -65,8 +65,8 @@ class _Bracket:
 def smallest_reaching(law: Distribution, z: Array, bracket: tuple[Array, Array, Array], *, flats: bool) -> Array:
     """The smallest y with score >= z, where ``bracket`` holds a lower bound, an upper bound and a guess, shaped like z.
 
-    With ``flats`` the law may have jumps or gaps, and the search goes on until the bracket cannot shrink; without, it stops where the
-    score is met to rounding.
+    With ``flats`` the law may have jumps or gaps, and the search goes on until the bracket cannot shrink; without, it
+    stops where the score is met to rounding.
     """
     low, high, guess = bracket
     target = np.where(np.isfinite(z), z, 0.0)
@@ -78,8 +78,8 @@ def smallest_reaching(law: Distribution, z: Array, bracket: tuple[Array, Array, 
     f_high = np.maximum(law.to_normal(high) - target, 0.0)  # negative by rounding only
     with np.errstate(over="ignore", invalid="ignore"):
         state = _Bracket(low, high, high, f_low, f_high, f_high, 1e-3 * _EPS * (high - low))
-    share = np.where((share > 0) & (share < 1), share, 0.5)
-    out = _search(law, target, state, (share, ~at_once, _MOST), flats=flats)
+        share = np.where((share > 0) & (share < 1), share, 0.5)
+        out = _search(law, target, state, (share, ~at_once, _MOST), flats=flats)
     return np.where(lowest, low, np.where(at_once, high, out))
 
 
@@ -106,9 +106,9 @@ def _search(
 
 
 def smallest_atom_reaching(
-    law: Distribution, z: Array, bounds: tuple[Array, Array], snap: Callable[[Distribution, Array], Array]
+    law: Distribution, z: Array, bounds: tuple[Array, Array], snap: Callable[[Array], Array]
 ) -> Array:
-    """The atom at which the score of a law of atoms only first is at least z; ``snap(law, y)`` is the last atom up to y."""
+    """The first atom whose score is at least z, of a law of atoms only; ``snap(y)`` is the last atom up to y."""
     low, high = bounds
     high = np.where(law.to_normal(low) >= z, low, high)
     for _ in range(_MOST):
@@ -118,5 +118,5 @@ def smallest_atom_reaching(
         middle = np.where(open_, low + 0.5 * (high - low), high)
         enough = law.to_normal(middle) >= z
         low = np.where(open_ & ~enough, middle, low)
-        high = np.where(open_ & enough, snap(law, middle), high)
+        high = np.where(open_ & enough, snap(middle), high)
     return high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +12,8 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from .._checks import Array, complain, finite, to_array
 from ..maps.base import Side
 from ._tails import TINY
-from .base import HALF_LOG_2PI, Distribution, across
-from .both_tails import score_of_logs, slack
+from .base import Distribution, across
+from .both_tails import log_slope_of, score_of_logs, slack
 from .inverse import smallest_atom_reaching, smallest_reaching
 from .mixture_crps import crps
 from .rows import SharedOrByRow, spread_out
@@ -20,7 +21,7 @@ from .rows import SharedOrByRow, spread_out
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mixture(SharedOrByRow):
-    r"""Weighted averages of distribution functions, :math:`F(y) = \sum_j w_j F_j(y)`, such as the K laws of a K-fold calibrator.
+    r"""Weighted averages of distribution functions, :math:`F(y) = \sum_j w_j F_j(y)`, as K-fold calibrators give them.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class Mixture(SharedOrByRow):
     _by_row: ClassVar[tuple[str, ...]] = ()
     _maybe_by_row: ClassVar[tuple[str, ...]] = ("weights",)
 
-    components: tuple[Distribution, ...]
+    components: Sequence[Distribution]
     weights: Array | None = None
 
     def __post_init__(self) -> None:
@@ -48,7 +49,9 @@ class Mixture(SharedOrByRow):
         components = tuple(self.components)
         if not components or not all(isinstance(law, Distribution) for law in components):
             kinds = ", ".join(type(law).__name__ for law in components) or "none"
-            raise TypeError(f"`components` must be one or more distributions; got {kinds}. Wrap them with as_distribution.")
+            raise TypeError(
+                f"`components` must be one or more distributions; got {kinds}. Wrap them with as_distribution."
+            )
         lengths = sorted({len(law) for law in components})
         if len(lengths) > 1:
             raise ValueError(f"`components` must all have as many rows; got {', '.join(map(str, lengths))}.")
@@ -82,7 +85,7 @@ class Mixture(SharedOrByRow):
     @property
     def tail_index(self) -> Array:
         """The heaviest tail of each row's components."""
-        return self._over(lambda law: law.tail_index, np.inf).min(axis=0)
+        return np.asarray(self._over(lambda law: law.tail_index, np.inf).min(axis=0))
 
     @property
     def support(self) -> tuple[Array, Array]:
@@ -142,14 +145,13 @@ class Mixture(SharedOrByRow):
             return smallest_reaching(self, z, (low, high, guess), flats=self._may_be_flat())
         eased = z - slack(z)
         if self.is_discrete:
-            return smallest_atom_reaching(self, eased, (low, high), Mixture._snapped)
+            return smallest_atom_reaching(self, eased, (low, high), self._snapped)
         return self._onto_atoms(smallest_reaching(self, eased, (low, high, guess), flats=True), eased, high - low)
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the mixture less that of its normal score."""
         y = spread_out(y, len(self))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _log_density(self, y) + 0.5 * np.square(self.to_normal(y)) + HALF_LOG_2PI
+        return log_slope_of(_log_density(self, y), self.to_normal(y))
 
     def logpdf(self, y: Any) -> Array:
         """Log of the average density."""
@@ -223,7 +225,9 @@ def _shares(values: Any, n: int, c: int) -> Array:
         return np.full(c, 1 / c)
     weights = finite(to_array(values, "weights"), "weights")
     if weights.shape not in ((c,), (n, c)):
-        raise ValueError(f"`weights` must be ({c},) or ({n}, {c}) for {c} components of {n} rows; got shape {weights.shape}.")
+        raise ValueError(
+            f"`weights` must be ({c},) or ({n}, {c}) for {c} components of {n} rows; got shape {weights.shape}."
+        )
     complain("weights", "non-negative", weights, weights < 0)
     total = weights.sum(axis=-1, keepdims=True)
     complain("weights", "not all zero in a row", total, ~(total > 0))

@@ -1,9 +1,10 @@
 r"""CRPS of mixtures.
 
-Normal components have a closed form (Grimit et al. 2006). In general a mixture scores better than its components do on average, by
-the variance of their distribution functions, which does not depend on the outcome:
+Normal components have a closed form (Grimit et al. 2006). In general a mixture scores better than its components do on
+average, by the variance of their distribution functions, which does not depend on the outcome:
 
-.. math:: \mathrm{CRPS}(F, y) = \sum_j w_j\,\mathrm{CRPS}(F_j, y) - \int \sum_j w_j (F_j - F)^2\,dt,\qquad F = \sum_j w_j F_j
+.. math:: \mathrm{CRPS}(F, y) = \sum_j w_j\,\mathrm{CRPS}(F_j, y) - \int \sum_j w_j (F_j - F)^2\,dt,\qquad
+    F = \sum_j w_j F_j
 
 so components with closed forms leave one smooth integral, for which the trapezoidal rule converges fast.
 """
@@ -46,7 +47,10 @@ def crps(law: Mixture, y: Array) -> Array:
 
 
 def _normal_crps(law: Mixture, y: Array) -> Array:
-    r""":math:`\sum_i w_i A(y-\mu_i, \sigma_i) - \frac12\sum_{ij} w_i w_j A(\mu_i-\mu_j, (\sigma_i^2+\sigma_j^2)^{1/2})`."""
+    r"""Closed form; A is the expected distance of a normal variable from 0, of mean m and standard deviation s.
+
+    .. math:: \sum_i w_i A(y-\mu_i, \sigma_i) - \frac12\sum_{ij} w_i w_j A(\mu_i-\mu_j, \sqrt{\sigma_i^2+\sigma_j^2})
+    """
     loc, scale = (np.stack([getattr(part, name) for part in law.components]) for name in ("loc", "scale"))
     shares = [law._share(j) for j in range(len(loc))]
     total = np.zeros(len(y))
@@ -67,7 +71,7 @@ def _expected_distance(m: Array, s: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    r"""Points :math:`c + s\sinh u` of each row, u evenly spaced over all that matters: dense in the middle, sparse in the tails."""
+    r"""Points :math:`c + s\sinh u` of each row, u evenly spaced: dense in the middle, sparse in the tails."""
 
     law: Mixture
     centre: Array
@@ -109,7 +113,7 @@ def _at_score(part: Distribution, z: float) -> Array:
 
 
 def _disagreement(law: Mixture, score: Array, y: Array) -> Array:
-    """Integral of the variance of the components' distribution functions, by doubling; what resists goes to quadrature."""
+    """Integral of the variance of the components' distribution functions, by doubling, then by quadrature."""
     grid = _Grid.over(law)
     out = grid.integral(np.arange(_COARSE) / _COARSE)
     live, cells, before, change = np.arange(len(law)), _COARSE, out, out.copy()

@@ -70,4 +70,4 @@ def _crps(law: Normal, y: Array) -> Array:
     u = law.standardised(y)
     with np.errstate(over="ignore", under="ignore"):
         density = np.exp(-0.5 * u * u - HALF_LOG_2PI)
-    return law.scale * (u * (2 * ndtr(u) - 1) + 2 * density - 1 / np.sqrt(np.pi))
+    return np.asarray(law.scale * (u * (2 * ndtr(u) - 1) + 2 * density - 1 / np.sqrt(np.pi)))

@@ -1,7 +1,8 @@
 r"""Ranks of weighted ensemble members.
 
-A member of weight w takes the ranks from :math:`C + 1` to :math:`C + w` of :math:`W + 1`, where C is the weight below it and W the total:
-a whole weight w is the member w times. One of weight w < 1 takes the middle of these, :math:`C + (w + 1)/2`.
+A member of weight w takes the ranks from :math:`C + 1` to :math:`C + w` of :math:`W + 1`, where C is the weight below
+it and W the total: a whole weight w is the member w times. One of weight w < 1 takes the middle of these,
+:math:`C + (w + 1)/2`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import Array, finite
+from ._tails import Mask
 from .both_tails import score_of
 
 
@@ -23,7 +26,7 @@ class WeightedMembers:
     knots: Array
     scores: Array
     spread: Array
-    tied: Array
+    tied: Mask
 
     @classmethod
     def of(cls, samples: Array, weights: Array) -> WeightedMembers:
@@ -42,7 +45,7 @@ class WeightedMembers:
         return cls(x, w, knots, score_of(levels, 1 - levels), _deviation(x, counts), tied)
 
 
-def are_probabilities(weights: Array) -> Array:
+def are_probabilities(weights: Array) -> Mask:
     """Rows that sum to 1, (n, 1): a single member could not be meant."""
     return np.asarray(np.abs(weights.sum(axis=1, keepdims=True) - 1) < 1e-9)
 
@@ -53,13 +56,13 @@ def as_counts(weights: Array) -> Array:
 
 
 def pairs(weights: Array) -> Array:
-    """Weight of all pairs of different members, (n, 1): W(W-1) for frequencies, the sum over i ≠ j of p_i p_j for probabilities."""
+    """Weight of all pairs of different members, (n, 1): W(W-1), or for probabilities the sum of p_i p_j, i ≠ j."""
     total = weights.sum(axis=1, keepdims=True)
     same = np.where(are_probabilities(weights), np.square(weights).sum(axis=1, keepdims=True), total)
     return np.asarray(np.square(total) - same)
 
 
-def _neighbours(there: Array) -> tuple[Array, Array]:
+def _neighbours(there: Mask) -> tuple[NDArray[np.intp], Mask]:
     """For each member the nearest one of positive weight at or below it, or, where there is none, the first of all."""
     place = np.maximum.accumulate(np.where(there, np.arange(there.shape[1]), -1), axis=1)
     leading = place < 0

@@ -132,7 +132,7 @@ def _sum_over_counts(law: Distribution, centre: Array, integrand: Integrand) -> 
     width = int((high - low).max(initial=0))
     step = max(1, BLOCK // len(law))
     for start in range(0, width, step):
-        k = low[:, None] + np.arange(start, min(start + step, width))
+        k = low[:, None] + np.arange(start, min(start + step, width), dtype=np.float64)
         cell = law.to_normal(k)
         cdf, sf = ndtr(cell), ndtr(-cell)
         c = centre[:, None]

@@ -17,11 +17,11 @@ from .transport import Transport
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Quantiles(Distribution):
-    r"""Laws through given quantiles: the polyline through :math:`(x_l, \Phi^{-1}(\tau_l))`, a proper law with both tails.
+    r"""Laws through given quantiles: the polyline through :math:`(x_l, \Phi^{-1}(\tau_l))`, with both tails.
 
     Beyond the outer quantiles the polyline keeps the slope of the line from the first to the last one,
-    :math:`(\Phi^{-1}(\tau_L) - \Phi^{-1}(\tau_1))/(x_L - x_1)`. To bound a law, wrap it in ``Truncated``. Quantiles that cross
-    within a row are rearranged (sorted) with a warning, which never moves them further from the true ones
+    :math:`(\Phi^{-1}(\tau_L) - \Phi^{-1}(\tau_1))/(x_L - x_1)`. To bound a law, wrap it in ``Truncated``. Quantiles
+    that cross within a row are rearranged (sorted) with a warning, which never moves them further from the true ones
     (Chernozhukov, Fernández-Val & Galichon 2010). Equal quantiles are an atom.
 
     Parameters
@@ -60,7 +60,9 @@ class Quantiles(Distribution):
 
     def _law(self) -> Transport:
         t = ndtri(self.levels)
-        spread = self.values[:, -1] / (t[-1] - t[0]) - self.values[:, 0] / (t[-1] - t[0])  # the range itself may overflow
+        spread = self.values[:, -1] / (t[-1] - t[0]) - self.values[:, 0] / (
+            t[-1] - t[0]
+        )  # the range itself may overflow
         return Transport(self.values, t, np.maximum(spread, np.finfo(float).tiny))
 
     @property
@@ -130,6 +132,6 @@ def _refuse_constant_rows(values: Array) -> None:
     if flat.any():
         row = int(np.argmax(flat))
         raise ValueError(
-            f"`values` must differ within a row; all quantiles are equal in {int(flat.sum())} of {len(flat)} rows, first row {row} "
-            f"(all {values[row, 0]}). Constant predictions? Use ResidualCalibrator."
+            f"`values` must differ within a row; all quantiles are equal in {int(flat.sum())} of {len(flat)} rows, "
+            f"first row {row} (all {values[row, 0]}). Constant predictions? Use ResidualCalibrator."
         )

@@ -41,7 +41,9 @@ class Recalibrated(Distribution):
     def __post_init__(self) -> None:
         """Check that a batch of maps has one map per row."""
         if self.map.rows not in (None, len(self.base)):
-            raise ValueError(f"`map` must have one map per forecast; got {self.map.rows} for {len(self.base)} forecasts.")
+            raise ValueError(
+                f"`map` must have one map per forecast; got {self.map.rows} for {len(self.base)} forecasts."
+            )
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -94,26 +96,37 @@ class Recalibrated(Distribution):
         own = self.base.from_normal(knots[None, :]) if 0 < len(knots) <= MOST_KINKS else np.empty((len(self), 0))
         return np.hstack([self.base._kinks(), own])
 
-    def _standard(self) -> StandardLaw | None:
-        """The one standard law of which all rows are moved and stretched copies, if there is one."""
+    def _standard(self) -> tuple[LocationScale, StandardLaw] | None:
+        """The base and the one standard law of which all rows are moved and stretched copies, if there is one."""
         if not isinstance(self.base, LocationScale) or self.map.rows is not None:
             return None
         standard = self.base.shared_standard()
-        return None if standard is None else StandardLaw.of(standard, self.map)
+        return None if standard is None else (self.base, StandardLaw.of(standard, self.map))
 
     def mean(self) -> Array:
         """Expectations; one integral serves all rows of a location-scale base."""
-        law = self._standard()
-        return Distribution.mean(self) if law is None else self.base.unstandardised(np.full(len(self), law.mean))  # type: ignore[attr-defined]
+        if (shared := self._standard()) is None:
+            return Distribution.mean(self)
+        base, law = shared
+        return base.unstandardised(np.full(len(self), law.mean))
 
     def var(self) -> Array:
         """Variances; one integral serves all rows of a location-scale base."""
-        law = self._standard()
-        return Distribution.var(self) if law is None else np.square(self.base.scale) * law.var  # type: ignore[attr-defined]
+        if (shared := self._standard()) is None:
+            return Distribution.var(self)
+        base, law = shared
+        return np.asarray(np.square(base.scale) * law.var)
+
+    def std(self) -> Array:
+        """Standard deviations; one integral serves all rows of a location-scale base."""
+        if (shared := self._standard()) is None:
+            return Distribution.std(self)
+        base, law = shared
+        return np.asarray(base.scale * np.sqrt(law.var))
 
     def crps(self, y: Any) -> Array:
         """CRPS; prefix integrals over the knots serve all rows of a location-scale base."""
-        law = self._standard()
-        if law is None:
+        if (shared := self._standard()) is None:
             return Distribution.crps(self, y)
-        return self.base.scale * law.crps(self.base.standardised(self._outcomes(y)))  # type: ignore[attr-defined]
+        base, law = shared
+        return base.scale * law.crps(base.standardised(self._outcomes(y)))

@@ -15,7 +15,7 @@ Positions = NDArray[np.intp]
 
 
 def count_below(table: Array, y: Array, *, strict: bool = False) -> Positions:
-    """Count the entries <= y (or < y) in each sorted line, by bisection: y is (n,) or (n, k), the table (m,) or (n, m)."""
+    """Count the entries <= y (or < y) in each sorted line: y is (n,) or (n, k), the table (m,) or (n, m)."""
     if table.ndim == 1:
         return np.searchsorted(table, y, side="left" if strict else "right")
     m = table.shape[1]
@@ -89,4 +89,6 @@ def _join_tables(tables: list[Array | None], lengths: list[int]) -> Array | None
     given = [table for table in tables if table is not None]
     if not given or all(table.ndim == 1 and np.array_equal(table, given[0]) for table in given):
         return given[0] if given else None
-    return np.concatenate([np.broadcast_to(table, (n, table.shape[-1])) for table, n in zip(given, lengths, strict=True)])
+    return np.concatenate(
+        [np.broadcast_to(table, (n, table.shape[-1])) for table, n in zip(given, lengths, strict=True)]
+    )

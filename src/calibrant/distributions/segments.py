@@ -21,7 +21,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 def density(t: Array) -> Array:
     r"""Standard normal density :math:`\varphi(t)`."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.exp(-0.5 * np.square(t) - HALF_LOG_2PI)
+        return np.asarray(np.exp(-0.5 * np.square(t) - HALF_LOG_2PI))
 
 
 def square_below(t: Array) -> Array:
@@ -43,7 +43,7 @@ def mean_square(a: Array, b: Array) -> Array:
 
 
 def hat_products(t: Array) -> tuple[Array, Array, Array]:
-    r"""For each segment, :math:`\int(1-\lambda)^2\varphi,\ \int\lambda(1-\lambda)\varphi,\ \int\lambda^2\varphi`; λ runs from 0 to 1."""
+    r"""Integrals of :math:`(1-\lambda)^2\varphi, \lambda(1-\lambda)\varphi, \lambda^2\varphi`, λ from 0 to 1 on each segment."""
     left, width = t[..., :-1], np.diff(t)
     short = width < _SHORT_HAT
     safe = np.where(short, 1.0, width)

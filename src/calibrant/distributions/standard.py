@@ -1,8 +1,8 @@
 r"""One standard law that serves every row of a location-scale batch seen through a shared map.
 
-If :math:`Y_i = \mu_i + \sigma_i U` with one law of U, then means, variances and scores of all rows are those of U, moved and
-stretched. Prefix integrals of :math:`F^2` and :math:`(1-F)^2` over the panels between knots make each CRPS one look-up
-and one partial panel: no n_test × n_calibration array.
+If :math:`Y_i = \mu_i + \sigma_i U` with one law of U, then means, variances and scores of all rows are those of U,
+moved and stretched. Prefix integrals of :math:`F^2` and :math:`(1-F)^2` over the panels between knots make each CRPS
+one look-up and one partial panel: no n_test × n_calibration array.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MADE: WeakKeyDictionary[Map, dict[Any, StandardLaw]] = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False)
 class StandardLaw:
-    """Mean, variance and prefix integrals of one law; ``below[j]`` is the integral of F² up to edge j, ``above[j]`` of (1-F)² from it."""
+    """Mean, variance and prefix integrals: ``below[j]`` of F² up to edge j, ``above[j]`` of (1-F)² from edge j on."""
 
     edges: Array
     mean: float
@@ -61,7 +61,7 @@ class StandardLaw:
         inside = np.clip(u, self.edges[0], self.edges[-1])
         panel = np.clip(self.index.segment(inside) - 1, 0, last - 1)
         low, high = self.partial(panel, inside)
-        return self.below[panel] + low + high + self.above[panel + 1] + np.abs(u - inside)
+        return np.asarray(self.below[panel] + low + high + self.above[panel + 1] + np.abs(u - inside))
 
 
 def _assemble(edges: Array, moments: tuple[float, float], panels: tuple[Array, Array], partial: Any) -> StandardLaw:
@@ -132,7 +132,7 @@ def _linear(map: PiecewiseLinearMap) -> StandardLaw:
 
 
 def _antiderivatives(t: Array, cdf: Array, density: Array) -> tuple[Array, Array]:
-    r"""Antiderivative :math:`t\Phi^2 + 2\varphi\Phi - \Phi(\sqrt2 t)/\sqrt\pi` of :math:`\Phi^2`, and the mirrored one of :math:`(1-\Phi)^2`."""
+    r"""Antiderivatives of Φ², :math:`t\Phi^2 + 2\varphi\Phi - \Phi(\sqrt2 t)/\sqrt\pi`, and of (1-Φ)², the same mirrored."""
     wide = ndtr(np.sqrt(2) * t) / np.sqrt(np.pi)
     sf = 1 - cdf
     lower = t * cdf**2 + 2 * density * cdf - wide

@@ -1,10 +1,11 @@
 r"""Laws made of atoms: the empirical law of sorted members, and its CRPS.
 
 .. math:: F(y) = \sum_i w_i 1\{x_i \le y\} / W,\qquad
-    \mathrm{CRPS} = \sum_i \frac{w_i}{W} |x_i - y| - \sum_i \frac{w_i (C_{i-1} + C_i - W)}{N}\, x_{(i)},\qquad C_i = \sum_{j \le i} w_j
+    \mathrm{CRPS} = \sum_i \frac{w_i}{W} |x_i - y| - \sum_i \frac{w_i (C_{i-1} + C_i - W)}{N}\, x_{(i)},\qquad
+    C_i = \sum_{j \le i} w_j
 
-With :math:`N = W^2` this is the CRPS of the empirical law; the fair estimator has :math:`N = W(W-1)` (Ferro 2014) and is unbiased for
-the CRPS of the law the members were drawn from.
+With :math:`N = W^2` this is the CRPS of the empirical law; the fair estimator has :math:`N = W(W-1)` (Ferro 2014) and
+is unbiased for the CRPS of the law the members were drawn from.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import numpy as np
 
 from .._checks import Array
 from ..maps.base import Side
+from .both_tails import score_of, slack
 from .plotting import pairs
 from .rows import count_below, pick, row_blocks, spread_out, times
-from .both_tails import score_of, slack
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Step functions through sorted members, (n, m); weights are None (equal) or (n, m), in the order of the members."""
+    """Step functions through sorted members, (n, m); weights are None (equal) or (n, m), in the same order."""
 
     members: Array
     weights: Array | None
@@ -65,12 +66,12 @@ class Steps:
         """Standard deviations of the members; no correction, as the law is given."""
         u, size = scaled(self.members)
         with np.errstate(over="ignore"):
-            return np.sqrt(self._average(np.square(u - self._average(u)[:, None]))) * size
+            return np.asarray(np.sqrt(self._average(np.square(u - self._average(u)[:, None]))) * size)
 
     def _average(self, table: Array) -> Array:
         if self.weights is None:
             return times(table, np.full(table.shape[1], 1 / table.shape[1]))
-        return times(table, self.weights) / self.weights.sum(axis=1)
+        return np.asarray(times(table, self.weights) / self.weights.sum(axis=1))
 
     def crps(self, y: Array, *, fair: bool = False) -> Array:
         """CRPS of one outcome per row: of the law itself, or the fair estimator."""
@@ -96,7 +97,8 @@ def _gini_weights(m: int, *, fair: bool) -> Array:
 
 def _weighted_gini(weights: Array, *, fair: bool) -> Array:
     total = weights.sum(axis=1, keepdims=True)
-    return weights * (2 * np.cumsum(weights, axis=1) - weights - total) / (pairs(weights) if fair else np.square(total))
+    rank = 2 * np.cumsum(weights, axis=1) - weights - total
+    return np.asarray(weights * rank / (pairs(weights) if fair else np.square(total)))
 
 
 def scaled(table: Array) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 r"""Laws whose normal score is piecewise linear in y, one polyline per row.
 
-The polyline of a row goes through the knots :math:`(x_i, t_i)` and continues beyond both ends with slope 1/spread, so that no
-outcome has probability 0. Equal neighbours :math:`x_i = x_{i+1}` are vertical jumps: atoms. Equal scores :math:`t_i = t_{i+1}` are
-gaps without mass.
+The polyline of a row goes through the knots :math:`(x_i, t_i)` and continues beyond both ends with slope 1/spread, so
+that every outcome has a finite score. Equal neighbours :math:`x_i = x_{i+1}` are vertical jumps: atoms. Equal scores
+:math:`t_i = t_{i+1}` are gaps without mass.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 
 from .._checks import Array
 from ..maps.base import Side
+from ._tails import Mask
+from .both_tails import slack
 from .rows import Positions, count_below, pick, row_blocks, spread_out, times
 from .segments import hat_products, mean_square, square_below, tail_moments
-from .both_tails import slack
 
 T = TypeVar("T")
 
@@ -26,9 +27,9 @@ T = TypeVar("T")
 class Transport:
     r"""The polylines of n laws and everything that follows from them in closed form.
 
-    With g the inverse polyline, :math:`Y = g(Z)` for a standard normal Z: mean and variance are sums over the segments of moments
-    of a linear function of Z, and :math:`\mathrm{CRPS}(y) = \int_{-\infty}^y F^2 + \int_y^\infty (1-F)^2` is a sum of
-    :math:`\Delta x_i` times the average of :math:`\Phi^2` or :math:`(1-\Phi)^2` over the scores of segment i.
+    With g the inverse polyline, :math:`Y = g(Z)` for a standard normal Z: mean and variance are sums over the segments
+    of moments of a linear function of Z, and :math:`\mathrm{CRPS}(y) = \int_{-\infty}^y F^2 + \int_y^\infty (1-F)^2`
+    is a sum of :math:`\Delta x_i` times the average of :math:`\Phi^2` or :math:`(1-\Phi)^2` over segment i.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Transport:
         return np.where(pick(self.knots, first) == y, pick(self.scores, first), z)
 
     def from_normal(self, z: Array) -> Array:
-        """The smallest y at which the polyline is at least z; a score that is off by rounding only still meets its knot."""
+        """The smallest y at which the polyline is at least z; a score off by rounding only still meets its knot."""
         z = spread_out(z, len(self.knots))
         segment = count_below(self.scores, z, strict=True) - 1
         anchor, run, rise = self._segment(segment)
@@ -165,7 +166,7 @@ class Transport:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Weights of the knots in the mean, of their squares and neighbouring products in the variance, and tail moments."""
+    """Weights of the knots in the mean, of their squares and products in the variance, and tail moments."""
 
     weights: Array
     squares: Array
@@ -188,7 +189,7 @@ def _moments(t: Array) -> _Moments:
     return _Moments(weights, squares, both, below, above)
 
 
-def refuse_atoms(y: Array, atom: Array) -> None:
+def refuse_atoms(y: Array, atom: Mask) -> None:
     """Raise where outcomes sit on atoms, which have a probability but no density."""
     if not np.any(atom):
         return
@@ -208,12 +209,12 @@ def _cut_segment(scores: tuple[Array, Array, Array], away: Array, run: Array) ->
 
 
 def _cut_tail(edge: Array, z: Array, away: Array, spread: Array) -> Array:
-    """What an outcome beyond the last knot adds; ``edge`` and ``z`` are the scores of knot and outcome, seen outwards."""
+    """What an outcome beyond the last knot adds; ``edge`` and ``z`` are their scores, seen outwards."""
     return spread * (square_below(-z) - square_below(-edge)) + away * mean_square(edge, z)
 
 
 def _averages(t: Array) -> tuple[Array, Array]:
-    r"""Weights of the knots whose sum is the integral of :math:`F^2`, and of :math:`(1-F)^2`, over the range of the knots."""
+    r"""Weights of the knots that give the integrals of :math:`F^2` and of :math:`(1-F)^2` over their range."""
     averages = mean_square(t[..., :-1], t[..., 1:]), mean_square(-t[..., 1:], -t[..., :-1])
     edge = np.zeros((*t.shape[:-1], 1))
     below, above = (-np.diff(average, prepend=edge, append=edge) for average in averages)

@@ -8,19 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_ndtr
 
-from .._checks import Array, to_array
+from .._checks import Array, complain, to_array
 from ..maps.base import Side
-from .base import HALF_LOG_2PI, Distribution, across
-from .both_tails import log_between, score_of_logs
+from ._tails import Mask
+from .base import Distribution, across
+from .both_tails import log_between, log_slope_of, score_of_logs
 from .rows import spread_out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Truncated(Distribution):
-    r"""A law given that it lies in [lower, upper]: :math:`F'(y) = (F(y) - F(a^-))/(F(b) - F(a^-))`. The way to bound a law.
+    r"""A law given that it lies in [lower, upper]: :math:`F'(y) = (F(y) - F(a^-))/(F(b) - F(a^-))`.
 
-    Probabilities are differences of logs in the smaller tail, so that an interval far out in a tail keeps its digits. The
-    interval is closed: atoms on its ends stay.
+    The way to bound a law. Probabilities are differences of logs in the smaller tail, so that an interval far out in a
+    tail keeps its digits. The interval is closed: atoms on its ends stay.
 
     Parameters
     ----------
@@ -48,7 +49,9 @@ class Truncated(Distribution):
     def __post_init__(self) -> None:
         """Check that every interval is one and carries mass."""
         if not isinstance(self.base, Distribution):
-            raise TypeError(f"`base` must be a distribution; got {type(self.base).__name__}. Wrap it with as_distribution.")
+            raise TypeError(
+                f"`base` must be a distribution; got {type(self.base).__name__}. Wrap it with as_distribution."
+            )
         n = len(self.base)
         lower, upper = _ends(self.lower, "lower", n), _ends(self.upper, "upper", n)
         _refuse(lower > upper, "`lower` must not exceed `upper`", lower, upper)
@@ -119,8 +122,7 @@ class Truncated(Distribution):
     def log_slope(self, y: Array) -> Array:
         """Log density of the base given the interval, less that of the score."""
         y = spread_out(y, len(self))
-        with np.errstate(over="ignore", invalid="ignore"):
-            return _log_density(self, y) + 0.5 * np.square(self.to_normal(y)) + HALF_LOG_2PI
+        return log_slope_of(_log_density(self, y), self.to_normal(y))
 
     def logpdf(self, y: Any) -> Array:
         """Log density of the base, raised by the probability cut away; -inf outside."""
@@ -141,12 +143,13 @@ def _ends(values: Any, name: str, n: int) -> Array:
     if ends.shape not in ((), (n,)):
         raise ValueError(f"`{name}` must be a scalar or ({n},) for {n} forecasts; got shape {ends.shape}.")
     ends = np.broadcast_to(ends, (n,))
-    if np.isnan(ends).any():
-        raise ValueError(f"`{name}` must not be NaN; {int(np.isnan(ends).sum())} of {n} are, first {name}[{int(np.argmax(np.isnan(ends)))}].")
+    complain(name, "a number", ends, np.isnan(ends))
     return ends
 
 
-def _refuse(bad: Array, rule: str, lower: Array, upper: Array) -> None:
+def _refuse(bad: Mask, rule: str, lower: Array, upper: Array) -> None:
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"{rule}; {int(bad.sum())} of {len(bad)} rows do not, first row {row}: [{lower[row]}, {upper[row]}].")
+        raise ValueError(
+            f"{rule}; {int(bad.sum())} of {len(bad)} rows do not, first row {row}: [{lower[row]}, {upper[row]}]."
+        )

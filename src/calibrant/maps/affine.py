@@ -41,7 +41,7 @@ class AffineMap(Map):
 
     def log_slope(self, z: Array) -> Array:
         """log b everywhere."""
-        return np.zeros(np.shape(z)) + across(np.log(self.slope), z)
+        return np.asarray(np.zeros(np.shape(z)) + across(np.log(self.slope), z))
 
 
 def identity() -> AffineMap:

@@ -14,7 +14,7 @@ Side = Literal["left", "right"]
 
 
 class Map(ABC):
-    r"""An increasing map :math:`T` of normal scores; a law with scores :math:`z(y)` becomes one with scores :math:`T(z(y))`.
+    r"""An increasing map T of normal scores: a law with scores z(y) becomes one with scores T(z(y)).
 
     Seen on probabilities it is :math:`R(p) = \Phi(T(\Phi^{-1}(p)))`, always a proper distribution function on [0, 1].
     A map is shared by all rows (``rows`` is None; any shape of z is welcome) or a batch with one map per row

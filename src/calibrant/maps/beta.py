@@ -18,9 +18,10 @@ _LOG_PHI0 = -0.5 * np.log(2 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class BetaMap(Map):
-    r""":math:`R(p) = \sigma(a\ln p - b\ln(1-p) + c)`, a, b > 0; the identity at a = b = 1, c = 0 (Song et al. 2019, §4).
+    r""":math:`R(p) = \sigma(a\ln p - b\ln(1-p) + c)`, a, b > 0; identity at a = b = 1, c = 0 (Song et al. 2019, §4).
 
-    Parameters are scalars (shared) or (n,) arrays (one map a row). Works on :math:`\ln\Phi(\pm z)`, finite in both tails.
+    Parameters are scalars (shared) or (n,) arrays (one map a row). Works on :math:`\ln\Phi(\pm z)`, finite in both
+    tails.
 
     Examples
     --------
@@ -48,7 +49,9 @@ class BetaMap(Map):
         z = np.asarray(z)
         t = self(z)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _log_ratio(*self._logit(z), across(np.log(self.a), z), across(np.log(self.b), z)) + 0.5 * (t - z) * (t + z)
+            return _log_ratio(*self._logit(z), across(np.log(self.a), z), across(np.log(self.b), z)) + 0.5 * (t - z) * (
+                t + z
+            )
 
     def inverse(self, t: Array) -> Array:
         """Solve a ln Φ(z) - b ln Φ(-z) + c = logit Φ(t) by guarded Newton steps."""
@@ -75,7 +78,7 @@ class BetaMap(Map):
 
 
 def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
-    """Fit by maximum likelihood, with one pseudo-row at the identity; slope 1 beyond the data on a heavy-tailed base."""
+    """Fit by maximum likelihood, with one pseudo-row at the identity; slope 1 beyond the data on heavy-tailed bases."""
     w = np.ones(len(z)) if weights is None else weights
     low, high = log_ndtr(z), log_ndtr(-z)
     total = w.sum()
@@ -85,9 +88,7 @@ def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
         h = np.exp(la) * low - np.exp(lb) * high + c
         ratio = _log_ratio(h, low, high, la, lb)
         t, share = np.tanh(0.5 * h), np.exp(la - low - np.logaddexp(la - low, lb - high))
-        gradient = np.array(
-            [w @ (share - t * np.exp(la) * low), w @ (1 - share + t * np.exp(lb) * high), -(w @ t)]
-        )
+        gradient = np.array([w @ (share - t * np.exp(la) * low), w @ (1 - share + t * np.exp(lb) * high), -(w @ t)])
         return (0.5 * theta @ theta - w @ ratio) / total, (theta - gradient) / total
 
     best = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B", bounds=[(-8, 8)] * 2 + [(-50, 50)])
@@ -97,7 +98,7 @@ def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
 
 
 def _hazard(z: Array, log_probability: Array) -> Array:
-    return np.exp(_LOG_PHI0 - 0.5 * z * z - log_probability)
+    return np.asarray(np.exp(_LOG_PHI0 - 0.5 * z * z - log_probability))
 
 
 def _log_ratio(h: Array, low: Array, high: Array, log_a: Any, log_b: Any) -> Array:

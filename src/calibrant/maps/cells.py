@@ -81,7 +81,7 @@ def cells_of(z: Array, weights: Array | None = None) -> Cells:
         return _distinct(z, weights)
     centre, scale = _locate(z, weights, total)
     if scale == 0.0:
-        return Cells(z[:1].copy(), np.array([total]))
+        return Cells(np.clip(z[:1], -HUGE, HUGE), np.array([total]))
     return _gridded(z, weights, centre, scale)
 
 

@@ -18,8 +18,8 @@ _CELLS, _KNOTS = 2048, 257
 def fit_kernel(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
     r"""Fit :math:`T = \Phi^{-1}\big(\sum_i w_i \Phi((z - z_i)/h)\big)` with Silverman's bandwidth h.
 
-    Tabulated on 257 knots, straight beyond the data (slope 1 on a heavy-tailed base). Smooth, but it blurs narrow shapes and
-    thins the tails: kept for comparison, "spline" is better.
+    Tabulated on 257 knots, straight beyond the data (slope 1 on a heavy-tailed base). Smooth, but it blurs narrow
+    shapes and thins the tails: kept for comparison, "spline" is better.
 
     >>> import numpy as np
     >>> fit_kernel(np.random.default_rng(0).normal(0.0, 2.0, 5000))(np.array([2.0])).round(1)
@@ -28,14 +28,16 @@ def fit_kernel(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fa
     cells, mass = _cells(z, np.ones(len(z)) if weights is None else weights)
     total = mass.sum()
     share = mass / total
-    low, middle, high = (cells[min(int(np.searchsorted(np.cumsum(share), q)), len(cells) - 1)] for q in (0.25, 0.5, 0.75))
+    low, middle, high = (
+        cells[min(int(np.searchsorted(np.cumsum(share), q)), len(cells) - 1)] for q in (0.25, 0.5, 0.75)
+    )
     sd = np.sqrt(share @ np.square(cells - share @ cells))
     spread = min(sd, (high - low) / 1.349) if high > low else sd
     if not spread > 1e-12 * (1 + abs(middle)):  # all scores equal: nothing but a shift can be learned
         return AffineMap(-float(cells[0]))
     h = 0.9 * spread * total**-0.2
-    ends = np.arcsinh((np.array([cells[0] - h, cells[-1] + h]) - middle) / spread)
-    knots = middle + spread * np.sinh(np.linspace(*ends, _KNOTS))
+    first, last = (float(np.arcsinh((end - middle) / spread)) for end in (cells[0] - h, cells[-1] + h))
+    knots = middle + spread * np.sinh(np.linspace(first, last, _KNOTS))
     t, slope = _smooth_scores(knots, cells, np.log(share), h)
     fitted = SplineMap.through(knots, slope, float(t[_KNOTS // 2]), _KNOTS // 2)
     return replace(fitted, tails=(1.0, 1.0)) if heavy_tails else fitted

@@ -78,8 +78,8 @@ class PiecewiseLinearMap(Map):
 class StepMap(Map):
     r"""The empirical distribution function itself: laws mapped by it are atoms at the base's quantiles of the knots.
 
-    ``cumulative[i]`` is the probability up to and including ``knots[i]``. If the last one is below 1 (T+1 ranks), the rest
-    lies at :math:`+\infty`: the honest answer of T observations to a question beyond the largest, and what carries
+    ``cumulative[i]`` is the probability up to and including ``knots[i]``. If the last one is below 1 (T+1 ranks), the
+    rest lies at :math:`+\infty`: the honest answer of T observations to a question beyond the largest, and what carries
     the finite-sample guarantee.
     """
 
@@ -123,8 +123,8 @@ class StepMap(Map):
 class ProbabilityMap(Map):
     r"""The papers' map on [0, 1]: R through (p_i, r_i), linear in p, with R(0) = 0 and R(1) = 1.
 
-    Held by the normal scores of p_i and worked in the smaller tail, so that it does not saturate at p = 1. Its derivative is
-    as noisy as the ranks: good calibration, poor densities (Song et al. 2019, table 1).
+    Held by the normal scores of p_i and worked in the smaller tail, so that it does not saturate at p = 1. Its
+    derivative is as noisy as the ranks: good calibration, poor densities (Song et al. 2019, table 1).
 
     Examples
     --------

@@ -14,8 +14,8 @@ _FARTHEST = 37.0  # beyond this score probabilities leave the range of float64
 def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> PiecewiseLinearMap:
     r"""Fit the bent line through :math:`(z_{(i)}, \Phi^{-1}(i/(T+1)))` at full resolution.
 
-    Ties take their mid-rank. The tails go on with the mean slope of the outermost :math:`\sqrt T` knots, or with slope 1 on a base
-    with a finite tail index.
+    Ties take their mid-rank. The tails go on with the mean slope of the outermost :math:`\sqrt T` knots, or with
+    slope 1 on a base with a finite tail index.
 
     >>> fit_ecdf(np.array([0.3, -1.0, 2.0])).levels
     array([-0.674,  0.   ,  0.674])
@@ -33,8 +33,8 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
 def fit_isotonic(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> ProbabilityMap:
     r"""Fit the papers' map on [0, 1]: linear through :math:`(p_{(i)}, i/(T+1))`, (0, 0) and (1, 1).
 
-    The pairs of Kuleshov et al. (2018), algorithm 1, are monotone already, so isotonic regression returns them as they are.
-    Its end pieces are linear in p and keep any tail index.
+    The pairs of Kuleshov et al. (2018), algorithm 1, are monotone already, so isotonic regression returns them as
+    they are. Its end pieces are linear in p and keep any tail index.
     """
     knots, ranks, total = _mid_ranks(np.clip(z, -_FARTHEST, _FARTHEST), weights)
     return ProbabilityMap(knots, ranks / (total + 1))
@@ -45,8 +45,8 @@ def fit_step(
 ) -> StepMap:
     r"""Fit the exact step function :math:`\hat P(p) = \#\{t: p_t \le p\}/T` (Kuleshov et al. 2018, eq. 6).
 
-    With ``finite_sample`` the ranks are divided by T+1 and the missing mass lies at +inf: the conformal variant. A base's
-    tail index does not matter: all mass lies at the knots.
+    With ``finite_sample`` the ranks are divided by T+1 and the missing mass lies at +inf: the conformal variant. A
+    base's tail index does not matter: all mass lies at the knots.
     """
     order, weights = _sorted(z, weights)
     first = np.flatnonzero(np.append(True, np.diff(order) > 0))

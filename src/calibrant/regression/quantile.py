@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .._checks import Array, one_of
 from ..calibration import Calibrator, normal_scores
 from ..distributions import Distribution, Recalibrated
@@ -23,27 +21,32 @@ FITS: dict[str, Callable[..., Map]] = {
 
 
 class QuantileCalibrator(Calibrator):
-    r"""Learn :math:`R(p) \approx P(F_X(Y) \le p)` and forecast :math:`R \circ F` (Kuleshov et al. 2018, algorithm 1; Psaros, eq. 6-8).
+    r"""Learn :math:`R(p) \approx P(F_X(Y) \le p)` and forecast :math:`R \circ F`.
 
-    All work is done on normal scores :math:`z = \Phi^{-1}(F(y))`, which do not saturate: fitting is one sort or one pass, and
-    the forecasts may be too narrow by any factor.
+    Kuleshov et al. (2018), algorithm 1; Psaros, eq. 6-8.
 
-    How many rows do I need? The default holds back when it knows little: on forecasts that are right already it costs about
-    0.01 nats at 30 rows and 0.001 at 200 (`experiments/harmless`), and 200 rows mend most of a wrong width, a bias or a skew.
-    For the tails, count the rows beyond them: a 99 % interval needs a few hundred rows, a 99.9 % one a few thousand.
+    All work is done on normal scores :math:`z = \Phi^{-1}(F(y))`, which do not saturate: fitting is one sort or one
+    pass, and the forecasts may be too narrow by any factor.
+
+    How many rows do I need? The default holds back when it knows little: on forecasts that are right already it costs
+    about 0.01 nats at 30 rows and 0.001 at 200 (`experiments/harmless`), and 200 rows mend most of a wrong width, a
+    bias or a skew. For the tails, count the rows beyond them: a 99 % interval needs a few hundred rows, a 99.9 % one
+    a few thousand.
 
     Parameters
     ----------
     map : {"spline", "ecdf", "isotonic", "step", "beta", "kde"}, default "spline"
-        - "spline": smooth, chosen by evidence between affine and flexible; improves calibration and does not hurt the density.
+        - "spline": smooth, chosen by evidence between affine and flexible; improves calibration and does not hurt the
+          density.
         - "ecdf": bent line through all T ranks in normal scores; best calibrated, noisy density.
-        - "isotonic": the papers' piecewise-linear map on [0, 1]; its density costs about 0.4 nats however much data there is.
+        - "isotonic": the papers' piecewise-linear map on [0, 1]; its density costs about 0.4 nats however much data
+          there is.
         - "step": the exact step function of the ranks; the result is a discrete law.
         - "beta": three parameters, for bias, spread and skew.
         - "kde": kernel-smoothed ranks.
     atoms : {"spread", "random"}, default "spread"
-        What an outcome on an atom of its forecast (counts, ties) says about its rank: its mass spread evenly over the jump, or
-        one random point of it.
+        What an outcome on an atom of its forecast (counts, ties) says about its rank: its mass spread evenly over the
+        jump, or one random point of it.
     random_state : int, Generator or None
         For ``atoms="random"``.
 

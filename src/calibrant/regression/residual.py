@@ -16,9 +16,9 @@ from .quantile import QuantileCalibrator
 class ResidualCalibrator(Calibrator):
     r"""Turn any point prediction into a calibrated distribution (Kuleshov et al. 2018, §3.4).
 
-    The increasing feature is :math:`\varphi = y - \mu(x)` for plain predictions, or :math:`\varphi = (y - \mu(x))/\sigma(x)` where a
-    second column tells how uncertain each prediction is, in any unit; R maps it to probabilities. With the plain feature
-    all intervals have one width.
+    The increasing feature is :math:`\varphi = y - \mu(x)` for plain predictions, or :math:`\varphi = (y -
+    \mu(x))/\sigma(x)` where a second column tells how uncertain each prediction is, in any unit; R maps it to
+    probabilities. With the plain feature all intervals have one width.
 
     How many rows do I need? About 30 for a usable width, 200 for a shape (skew, heavy tails); see `QuantileCalibrator`.
 
@@ -54,7 +54,10 @@ class ResidualCalibrator(Calibrator):
         ratio = (y - forecasts.loc) / forecasts.unit
         self.scale_ = float(np.sqrt(np.average(np.square(ratio), weights=weights)))
         if not 0 < self.scale_ < np.inf:
-            raise ValueError(f"residuals must vary and be finite; their root mean square is {self.scale_}. Were they fitted in-sample?")
+            raise ValueError(
+                f"residuals must vary and be finite; their root mean square is {self.scale_}. "
+                "Were they fitted in-sample?"
+            )
         self.has_unit_ = forecasts.has_unit
         self.calibrator_ = QuantileCalibrator(map=self.map).fit(self._law(forecasts), y, sample_weight=weights)
 
@@ -84,7 +87,9 @@ class _Points:
             return forecasts
         if not isinstance(forecasts, (tuple, dict, Distribution)) and _is_column(forecasts):
             loc = column(forecasts, "forecasts")
-            return cls(loc, np.ones(len(loc)), False, getattr(forecasts, "index", None) if hasattr(forecasts, "iloc") else None)
+            return cls(
+                loc, np.ones(len(loc)), False, getattr(forecasts, "index", None) if hasattr(forecasts, "iloc") else None
+            )
         law = as_distribution(forecasts)
         if isinstance(law, LocationScale):
             return cls(law.loc, law.scale, True, law.index)

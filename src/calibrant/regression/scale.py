@@ -18,13 +18,13 @@ class ScaleCalibrator(Calibrator):
 
     - "nll": the maximum-likelihood factor, for normal laws :math:`s^2 = \frac1T\sum_t ((y_t - \mu_t)/\sigma_t)^2`;
     - "coverage": the factor for which central intervals of the given coverage contain that share of the outcomes;
-    - "bins": "nll" within bins of equal size of the predicted spread, each pulled to the common factor with the weight of ten
-      rows: for forecasters that overdo the differences between easy and hard cases.
+    - "bins": "nll" within bins of equal size of the predicted spread, each pulled to the common factor with the
+      weight of ten rows: for forecasters that overdo the differences between easy and hard cases.
 
     Location-scale laws stay what they are; of other laws the normal scores are scaled, which respects their support.
 
-    How many rows do I need? The factor has a relative error of about :math:`1/\sqrt{2T}`: 50 rows give 10 %, 5 000 give 1 %; a bin
-    needs as many of its own.
+    How many rows do I need? The factor has a relative error of about :math:`1/\sqrt{2T}`: 50 rows give 10 %, 5 000 give
+    1 %; a bin needs as many of its own.
 
     Parameters
     ----------
@@ -55,17 +55,17 @@ class ScaleCalibrator(Calibrator):
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         one_of(self.method, "method", ["nll", "coverage", "bins"])
         probabilities(self.coverage, "coverage")
-        if not (isinstance(self.n_bins, (int, np.integer)) and self.n_bins >= 1):
+        if self.n_bins != int(self.n_bins) or self.n_bins < 1:
             raise ValueError(f"`n_bins` must be a whole number of at least 1; got {self.n_bins!r}.")
         w = np.ones(len(y)) if weights is None else weights
         self.factor_ = _factor(forecasts, y, w, self.coverage if self.method == "coverage" else None)
         self.edges_, self.factors_ = np.empty(0), np.array([self.factor_])
         if self.method == "bins":
-            spread = _spread(forecasts)
-            inner = np.arange(1, self.n_bins) / self.n_bins
-            self.edges_ = np.unique(np.quantile(spread, inner, weights=w, method="inverted_cdf"))
+            self.edges_ = _inner_edges(_spread(forecasts), w, self.n_bins)
             bins = self._bins(forecasts)
-            self.factors_ = np.array([self._bin_factor(forecasts, y, w, bins == b) for b in range(len(self.edges_) + 1)])
+            self.factors_ = np.array(
+                [self._bin_factor(forecasts, y, w, bins == b) for b in range(len(self.edges_) + 1)]
+            )
         z = forecasts.to_normal(y)
         self.span_ = (float(z.min()), float(z.max()))
 
@@ -90,6 +90,16 @@ class ScaleCalibrator(Calibrator):
 
 def _spread(law: Distribution) -> Array:
     return law.scale if isinstance(law, LocationScale) else law.std()
+
+
+def _inner_edges(spread: Array, w: Array, bins: int) -> Array:
+    """Edges between bins of equal size, half way between neighbouring values."""
+    order = np.argsort(spread, kind="stable")
+    values, reached = spread[order], np.cumsum(w[order])
+    last = np.searchsorted(reached, reached[-1] * np.arange(1, bins) / bins * (1 + 1e-12))
+    following = np.searchsorted(values, values[last], side="right")
+    inner = following < len(values)
+    return np.unique(0.5 * (values[last] + values[np.minimum(following, len(values) - 1)])[inner])
 
 
 def _factor(law: Distribution, y: Array, w: Array, coverage: float | None) -> float:
