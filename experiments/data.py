@@ -1,9 +1,9 @@
 r"""One loader for every data set of the experiments, and the splits that go with it.
 
 The folder holds one ``csv.gz`` a set (header row, target last), ``MANIFEST.json`` (names, tasks, categorical columns)
-and ``README.md``, whose caution column decides two things here: a caution that speaks of *time* makes the set
-time-ordered, one that says ``log(1+target)`` models the target so. Diabetes comes with scikit-learn and counts as a
-set.
+and ``README.md``, whose caution column decides two things here: a caution that says *split by time* makes the
+set time-ordered, one that says ``log(1+target)`` models the target so. Sets whose caution merely speaks of time are
+split at random, as the papers split them, or by time on request. Diabetes comes with scikit-learn and counts as a set.
 """
 
 from __future__ import annotations
@@ -98,13 +98,20 @@ def regression_sets(folder: str | Path | None = None) -> list[str]:
     return [*_names(folder, "regression"), BUNDLED]
 
 
+def unsplit_time_series(folder: str | Path | None = None) -> list[str]:
+    """Regression sets whose caution speaks of time without asking for a split by time."""
+    cautions = _cautions(data_folder(folder))
+    known = {name: cautions.get(name, "") for name in _names(folder, "regression")}
+    return [name for name, caution in known.items() if re.search(r"\btime\b", caution) and "split by time" not in caution]
+
+
 def classification_sets(folder: str | Path | None = None) -> list[str]:
     """Names of the classification sets in the manifest's order."""
     return _names(folder, "classification")
 
 
-def load(name: str, folder: str | Path | None = None) -> Dataset:
-    """Load one set by name.
+def load(name: str, folder: str | Path | None = None, *, by_time: bool = False) -> Dataset:
+    """Load one set by name; ``by_time`` takes every set whose caution speaks of time as time-ordered.
 
     Raises
     ------
@@ -120,7 +127,7 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
         raise ValueError(f"`name` must be one of {', '.join([*entries, BUNDLED])}; got {name!r}.")
     entry, caution = entries[name], _cautions(path).get(name, "")
     frame = pd.read_csv(path / entry["file"])
-    time = _time(frame) if re.search(r"\btime\b", caution) else None
+    time = _time(frame) if re.search(r"\btime\b" if by_time else r"\bsplit by time\b", caution) else None
     if time is not None:
         order = np.argsort(time, kind="stable")
         frame, time = frame.iloc[order].reset_index(drop=True), time[order]

@@ -27,8 +27,10 @@ def from_mapping(obj: Any) -> Distribution | None:
 
 
 def from_frame(obj: Any) -> Distribution | None:
-    """A pandas, polars or pyarrow table of quantiles, or of means and standard deviations; columns 0, 1, ... are samples."""
-    names = obj.columns if hasattr(obj, "iloc") else getattr(obj, "column_names", getattr(obj, "columns", None))
+    """A pandas, polars or pyarrow table of quantiles, or of means and standard deviations; 0, 1, … are samples."""
+    names = getattr(obj, "columns", None)
+    if not hasattr(obj, "iloc"):  # pyarrow keeps the names apart
+        names = getattr(obj, "column_names", names)
     if names is None or getattr(obj, "ndim", 2) != 2 or list(names) == list(range(len(names))):
         return None
     names = list(names)

@@ -184,6 +184,7 @@ def _sorted_rows(samples: Array, *, measure: bool) -> dict[str, Any]:
             spread[rows] = _deviation(part)
     if not (np.isfinite(out[:, 0]).all() and np.isfinite(out[:, -1]).all()):  # sorted: inf and NaN are at the ends
         finite(samples, "samples", "Missing members? Give them weight 0.")
+    finite(spread, "spread of samples", "Members must differ by less than the largest float.")
     return {"samples": out, "spread": spread, "tied": tied}
 
 

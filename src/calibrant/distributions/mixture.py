@@ -187,11 +187,21 @@ class Mixture(SharedOrByRow):
 
     def var(self) -> Array:
         """Within and between the components; inf where one of them has no variance."""
-        means, variances = [law.mean() for law in self.components], [law.var() for law in self.components]
-        centre = self._average(means)
-        with np.errstate(invalid="ignore", over="ignore"):
-            total = self._average([v + np.square(m - centre) for m, v in zip(means, variances, strict=True)])
-        return np.where(np.isfinite(self._average(variances)), total, np.inf)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.square(self.std())
+
+    def std(self) -> Array:
+        """Within and between the components; squares are taken in units of the largest part, lest they overflow."""
+        means, within = [law.mean() for law in self.components], [law.std() for law in self.components]
+        centre, shares = self._average(means), [self._share(j) for j in range(len(means))]
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            parts = [*within, *(np.abs(m - centre) for m in means)]
+            parts = [np.where(w > 0, part, 0.0) for w, part in zip([*shares, *shares], parts, strict=True)]
+            size = np.maximum(np.max(parts, axis=0), np.finfo(float).tiny)
+            total = np.sum(
+                [w * np.square(part / size) for w, part in zip([*shares, *shares], parts, strict=True)], axis=0
+            )
+            return np.where(np.isfinite(size), size * np.sqrt(total), np.inf)
 
     def _average(self, values: list[Array]) -> Array:
         out = np.zeros(len(self))

@@ -63,7 +63,7 @@ class Quantiles(Distribution):
         spread = self.values[:, -1] / (t[-1] - t[0]) - self.values[:, 0] / (
             t[-1] - t[0]
         )  # the range itself may overflow
-        return Transport(self.values, t, np.maximum(spread, np.finfo(float).tiny))
+        return Transport(self.values, t, np.maximum(spread, np.nextafter(0.0, 1.0)))
 
     @property
     def has_atoms(self) -> bool:

@@ -105,5 +105,5 @@ def scaled(table: Array) -> tuple[Array, Array]:
     """Each sorted line less its first entry, divided by its range: squares neither overflow nor underflow."""
     with np.errstate(over="ignore"):
         size = table[:, -1] - table[:, 0]
-    size = np.where(size > 0, size, 1.0)
-    return (table - table[:, :1]) / size[:, None], size
+        size = np.where(size > 0, size, 1.0)
+        return (table - table[:, :1]) / size[:, None], size
