@@ -48,29 +48,25 @@ def rounded(width: float, varying: bool) -> Callable[[np.random.Generator, int],
     return draw
 
 
-def zero_inflated(share: float, varying: bool) -> Callable[[np.random.Generator, int], Outcomes]:
-    """Zero or gamma, forecast by the Normal with the right mean and standard deviation."""
+def zero_inflated(share: float, varying: bool, noisy: bool = False) -> Callable[[np.random.Generator, int], Outcomes]:
+    """Zero or gamma, forecast by the Normal with the right mean and standard deviation, or a noisy one."""
 
     def draw(rng: np.random.Generator, n: int) -> Outcomes:
         scale = np.exp(rng.normal(0.0, 0.5, n)) if varying else np.ones(n)
         y = np.where(rng.random(n) < share, 0.0, rng.gamma(2.0, scale, n))
         mean = (1 - share) * 2 * scale
-        return Outcomes(mean, np.sqrt((1 - share) * 6 * scale**2 - mean**2), y)
+        sd = np.sqrt((1 - share) * 6 * scale**2 - mean**2)
+        return Outcomes(mean, sd * np.exp(rng.normal(0.0, 0.3, n)) if noisy else sd, y)
 
     return draw
 
 
 KINDS = {
-    **{
-        f"rounded to {w:g}σ, {'varying' if v else 'same'}": rounded(w, v)
-        for w in (0.1, 0.5, 1.0, 2.0, 4.0)
-        for v in (False, True)
-    },
-    **{
-        f"zeros {s:.0%}, {'varying' if v else 'same'}": zero_inflated(s, v)
-        for s in (0.1, 0.4, 0.8)
-        for v in (False, True)
-    },
+    **{f"rounded to {w:g}σ, same": rounded(w, False) for w in (0.1, 0.5, 1.0, 2.0, 4.0)},
+    **{f"rounded to {w:g}σ, varying": rounded(w, True) for w in (0.1, 0.5, 1.0, 2.0, 4.0)},
+    **{f"zeros {s:.0%}, same": zero_inflated(s, False) for s in (0.1, 0.4, 0.8)},
+    **{f"zeros {s:.0%}, varying": zero_inflated(s, True) for s in (0.1, 0.4, 0.8)},
+    **{f"zeros {s:.0%}, noisy σ": zero_inflated(s, True, True) for s in (0.1, 0.4, 0.8)},
 }
 
 

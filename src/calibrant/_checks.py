@@ -98,10 +98,13 @@ def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
     if y.ndim != 1:
         raise ValueError(f"`y` must be 1-dimensional; got shape {y.shape}.")
     same_length(y, "y", rows)
-    missing = np.isnan(y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(y.sum()):  # one cheap pass tells that nothing is missing
+            return nonempty(y, "y"), None
     complain("y", "finite", y, np.isinf(y))
+    missing = np.isnan(y)
     if not missing.any():
-        return nonempty(y, "y"), None
+        return y, None
     warnings.warn(f"{int(missing.sum())} of {len(y)} rows have no outcome (NaN) and are left out.", stacklevel=3)
     return nonempty(y[~missing], "y", "Every outcome is missing."), ~missing
 

@@ -60,12 +60,12 @@ def test_cdf_rises_and_ppf_inverts_it(law_name, map_name, seed):
 
 
 X, W = np.polynomial.legendre.leggauss(16)
-SCORES = np.concatenate([np.arange(-12, 12.1, 0.5), [-37, -30, -25, -20, -17, -14, 14, 17, 20, 25, 30, 37]])
+SCORES = np.concatenate([np.arange(-12, 12.1, 0.25), [-37, -30, -25, -20, -17, -14, 14, 17, 20, 25, 30, 37]])
 
 
 def cuts_of(law, *more):
     """Where integrals over y are split: quantiles, bends and atoms of the law and its parts, given points."""
-    bends = np.tile(np.arange(0.0, 3000.0), (ROWS, 1)) if law.on_integers else law._kinks()
+    bends = np.tile(np.arange(0.0, 800.0), (ROWS, 1)) if law.on_integers else law._kinks()
     columns = [law.from_normal(SCORES[None, :]), bends, *(m[:, None] for m in more)]
     base = getattr(law, "base", law)
     columns += [part.from_normal(SCORES[None, :]) for part in getattr(base, "components", ())]

@@ -57,6 +57,15 @@ def test_equal_scores_are_one_cell(n: int) -> None:
     assert spread_ties(cells) is cells
 
 
+def test_scores_equal_but_for_rounding_are_one_cell() -> None:
+    scale = np.exp(RNG.standard_normal(500))
+    z = (0.0 - 0.4 * scale) / (0.9 * scale)
+    assert np.unique(z).size > 1
+    cells = cells_of(np.append(z, MANY[:50]))
+    assert cells.z.size == 51 and cells.mass.max() == 500
+    assert cells_of(1e-8 * MANY[:500]).z.size == 500
+
+
 def test_rounded_scores_are_spread_over_their_intervals() -> None:
     cells = spread_ties(Cells(np.array([-1.0, 0.0, 1.0]), np.array([900.0, 900.0, 900.0])))
     assert cells.total == pytest.approx(2700.0) and cells.mass @ cells.z == pytest.approx(0.0, abs=1e-9)

@@ -23,8 +23,8 @@ def normal_scores(
     """
     right = law._by_blocks(lambda part, v: part.to_normal(v), y)
     left = law._by_blocks(lambda part, v: part.to_normal(v, "left"), y) if law.has_atoms else right
-    outside = np.isinf(left) & np.isinf(right) if law.has_atoms else np.isinf(right)
-    if outside.any():
+    if not (np.isfinite(left.min(initial=0.0)) and np.isfinite(right.max(initial=0.0))):
+        outside = np.isinf(left) & np.isinf(right) if law.has_atoms else np.isinf(right)
         complain(
             "y",
             "inside the support of its forecast",
@@ -32,8 +32,7 @@ def normal_scores(
             outside,
             "A forecast that rules an outcome out cannot be mended.",
         )
-    split = left < right
-    if not split.any():
+    if left is right or not (split := left < right).any():
         return right, weights
     w = np.ones(len(y)) if weights is None else weights
     if atoms == "random":

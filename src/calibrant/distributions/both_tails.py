@@ -48,4 +48,4 @@ def log_slope_of(log_density: Array, z: Array) -> Array:
 def slack(z: Array) -> Array:
     """How far a score may be off after a round trip through a float probability; atoms forgive this much."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.minimum(_SLACK + _EPS * np.exp(0.5 * np.square(np.clip(z, 0.0, 8.0))), 1e-9)
+        return np.minimum(_SLACK + _EPS * np.exp(0.5 * np.square(np.clip(z, 0.0, 8.0))), 1e-3)

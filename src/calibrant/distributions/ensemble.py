@@ -166,8 +166,8 @@ def _member_weights(values: Any, samples: Array) -> Array:
             f"`weights` must be ({m},) or ({n}, {m}) for samples of shape ({n}, {m}); got shape {weights.shape}."
         )
     complain("weights", "non-negative", weights, weights < 0)
-    if np.any(weights.sum(axis=-1) <= 0):
-        raise ValueError("`weights` must not be all zero in a row.")
+    total = weights.sum(axis=-1)
+    complain("sum of weights", "positive", total, ~(total > 0))
     return np.broadcast_to(weights, samples.shape)
 
 

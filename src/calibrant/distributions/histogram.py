@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from .._checks import Array, complain, finite, index_of, to_array
 from ..maps.base import Side
+from .base import across
 from .both_tails import log_slope_of, score_of
 from .rows import Positions, SharedOrByRow, count_below, pick, row_blocks, spread_out
 
@@ -91,7 +92,6 @@ class Histogram(SharedOrByRow):
     def from_normal(self, z: Array) -> Array:
         """The smallest y at which the distribution function is at least Φ(z), from the smaller tail."""
         z = spread_out(z, len(self))
-        low, high = self.support
         p, q = ndtr(z), ndtr(-z)
         rising = count_below(self.lower[:, 1:], p * (1 - _SLACK), strict=True)
         falling = self.masses.shape[1] - 1 - count_below(self.upper[:, -2::-1], q * (1 + _SLACK))
@@ -101,15 +101,16 @@ class Histogram(SharedOrByRow):
             up = left + (right - left) * ((p - pick(self.lower, cell)) / mass)
             down = right - (right - left) * ((q - pick(self.upper, cell + 1)) / mass)
         y = np.clip(np.where(z < 0, up, down), left, right)
-        low, high = (end[:, None] if z.ndim == 2 else end for end in (low, high))
+        low, high = (across(end, z) for end in self.support)
         return np.where(np.isnan(z), np.nan, np.clip(np.where(mass > 0, y, left), low, high))
 
     def log_slope(self, y: Array) -> Array:
         """Log of mass over width, less the log density of the score."""
-        y = spread_out(y, len(self))
-        cell, width, _ = self._cell(y)
-        with np.errstate(divide="ignore"):
-            return log_slope_of(np.log(pick(self.masses, cell)) - np.log(width), self.to_normal(y))
+        return log_slope_of(_log_density(self, y), self.to_normal(y))
+
+    def logpdf(self, y: Any) -> Array:
+        """Log of mass over width, also on the ends of the support; -inf outside."""
+        return self._by_blocks(_log_density, self._points(y))
 
     def mean(self) -> Array:
         """Mass-weighted middles of the cells."""
@@ -135,6 +136,15 @@ class Histogram(SharedOrByRow):
         for rows in row_blocks(*self.masses.shape):
             out[rows] = _crps(self[rows], outcome[rows])
         return out
+
+
+def _log_density(law: Histogram, y: Array) -> Array:
+    y = spread_out(y, len(law))
+    cell, width, _ = law._cell(y)
+    low, high = (across(end, y) for end in law.support)
+    with np.errstate(divide="ignore"):
+        inside = np.log(pick(law.masses, cell)) - np.log(width)
+    return np.where((y < low) | (y > high), -np.inf, np.where(np.isnan(y), np.nan, inside))
 
 
 def _crps(law: Histogram, y: Array) -> Array:
@@ -174,5 +184,5 @@ def _increasing(values: Any, n: int, k: int) -> Array:
     edges = finite(to_array(values, "edges"), "edges", "Open ends? Close them where no mass is left.")
     if edges.shape not in ((k + 1,), (n, k + 1)):
         raise ValueError(f"`edges` must be ({k + 1},) or ({n}, {k + 1}) for {k} cells; got shape {edges.shape}.")
-    complain("edges", "increasing", edges[..., 1:], ~(np.diff(edges) > 0))
+    complain("edges", "increasing", edges, np.diff(edges, prepend=-np.inf) <= 0)
     return edges.copy()

@@ -110,12 +110,14 @@ def smallest_atom_reaching(
 ) -> Array:
     """The first atom whose score is at least z, of a law of atoms only; ``snap(y)`` is the last atom up to y."""
     low, high = bounds
-    high = np.where(law.to_normal(low) >= z, low, high)
+    high = np.where((law.to_normal(low) >= z) & (z < np.inf), low, high)
+    low, z = np.where(np.isinf(z), high, low), np.where(np.isinf(z), 0.0, z)
     for _ in range(_MOST):
         open_ = (law.to_normal(high, "left") >= z) & (high > low)
         if not open_.any():
             break
-        middle = np.where(open_, low + 0.5 * (high - low), high)
+        with np.errstate(invalid="ignore"):
+            middle = np.where(open_, low + 0.5 * (high - low), high)
         enough = law.to_normal(middle) >= z
         low = np.where(open_ & ~enough, middle, low)
         high = np.where(open_ & enough, snap(middle), high)

@@ -240,7 +240,7 @@ def _shares(values: Any, n: int, c: int) -> Array:
         )
     complain("weights", "non-negative", weights, weights < 0)
     total = weights.sum(axis=-1, keepdims=True)
-    complain("weights", "not all zero in a row", total, ~(total > 0))
+    complain("sum of weights", "positive", total, ~(total > 0))
     return np.asarray(weights / total)
 
 

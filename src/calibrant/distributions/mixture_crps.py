@@ -116,14 +116,13 @@ def _disagreement(law: Mixture, score: Array, y: Array) -> Array:
     """Integral of the variance of the components' distribution functions, by doubling, then by quadrature."""
     grid = _Grid.over(law)
     out = grid.integral(np.arange(_COARSE) / _COARSE)
-    live, cells, before, change = np.arange(len(law)), _COARSE, out, out.copy()
+    live, cells, before, change = np.arange(len(law)), _COARSE, out, out
     while len(live) and cells < _FINE:
         before, change = change, 0.5 * (grid[live].integral((np.arange(cells) + 0.5) / cells) - out[live])
         out[live] += change
         off = np.maximum(np.abs(change), np.abs(before) / 16) > _TOLERANCE * score[live]  # one small change may be luck
-        live, change = live[off], change[off]
-        cells *= 2
-    live = live[np.abs(change) > _HOPELESS * score[live]]
+        live, before, change, cells = live[off], before[off], change[off], 2 * cells
+    live = live[np.maximum(np.abs(change), np.abs(before)) > _HOPELESS * score[live]]
     if len(live):
         out[live] = score[live] - quadrature.crps(law[live], y[live])
     return out

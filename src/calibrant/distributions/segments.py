@@ -43,7 +43,7 @@ def mean_square(a: Array, b: Array) -> Array:
 
 
 def hat_products(t: Array) -> tuple[Array, Array, Array]:
-    r"""Integrals of :math:`(1-\lambda)^2\varphi, \lambda(1-\lambda)\varphi, \lambda^2\varphi` over segments; λ: 0 to 1."""
+    r"""Integrals of :math:`(1-\lambda)^2\varphi, \lambda(1-\lambda)\varphi, \lambda^2\varphi`, λ from 0 to 1."""
     left, width = t[..., :-1], np.diff(t)
     short = width < _SHORT_HAT
     safe = np.where(short, 1.0, width)

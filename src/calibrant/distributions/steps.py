@@ -32,29 +32,28 @@ class Steps:
         """Step functions of these rows."""
         return Steps(self.members[rows], None if self.weights is None else self.weights[rows])
 
-    def scores(self) -> Array:
-        """Normal score above each step, (m,) or (n, m); the last is inf."""
+    def shares(self) -> tuple[Array, Array]:
+        """Share of the weight up to each member, and of that beyond it, (m,) or (n, m)."""
         m = self.members.shape[1]
         if self.weights is None:
             rank = np.arange(1, m + 1)
-            return score_of(rank / m, (m - rank) / m)
-        lower = np.cumsum(self.weights, axis=1)
-        upper = np.zeros(lower.shape)
+            return rank / m, (m - rank) / m
+        lower, upper = np.cumsum(self.weights, axis=1), np.zeros(self.weights.shape)
         upper[:, :-1] = np.cumsum(self.weights[:, :0:-1], axis=1)[:, ::-1]
         total = lower[:, -1:]
-        return score_of(lower / total, upper / total)
+        return lower / total, upper / total
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Score of P(Y <= y) (right) or P(Y < y) (left)."""
         y = spread_out(y, len(self.members))
         passed = count_below(self.members, y, strict=side == "left")
-        z = np.where(passed > 0, pick(self.scores(), np.maximum(passed - 1, 0)), -np.inf)
-        return np.where(np.isnan(y), np.nan, z)
+        lower, upper = (pick(share, np.maximum(passed - 1, 0)) for share in self.shares())
+        return np.where(np.isnan(y), np.nan, np.where(passed > 0, score_of(lower, upper), -np.inf))
 
     def from_normal(self, z: Array) -> Array:
         """The member whose step reaches z; a score that is off by rounding only still finds its member."""
         z = spread_out(z, len(self.members))
-        passed = count_below(self.scores(), z - slack(z), strict=True)
+        passed = count_below(score_of(*self.shares()), z - slack(z), strict=True)
         y = pick(self.members, np.minimum(passed, self.members.shape[1] - 1))
         return np.where(np.isnan(z), np.nan, y)
 
@@ -103,7 +102,7 @@ def _weighted_gini(weights: Array, *, fair: bool) -> Array:
 
 def scaled(table: Array) -> tuple[Array, Array]:
     """Each sorted line less its first entry, divided by its range: squares neither overflow nor underflow."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         size = table[:, -1] - table[:, 0]
         size = np.where(size > 0, size, 1.0)
         return (table - table[:, :1]) / size[:, None], size

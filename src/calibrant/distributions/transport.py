@@ -64,7 +64,7 @@ class Transport:
         return np.where(pick(self.knots, first) == y, pick(self.scores, first), z)
 
     def from_normal(self, z: Array) -> Array:
-        """The smallest y at which the polyline is at least z; a score off by rounding only still meets its knot."""
+        """The smallest y at which the polyline is at least z; a score off by rounding only still meets its atom."""
         z = spread_out(z, len(self.knots))
         segment = count_below(self.scores, z, strict=True) - 1
         anchor, run, rise = self._segment(segment)
@@ -73,7 +73,14 @@ class Transport:
             y = pick(self.knots, anchor) + above / rise * run
         end = np.minimum(segment + 1, self.knots.shape[1] - 1)
         y = np.where((pick(self.scores, end) == z) & (segment + 1 == end), pick(self.knots, end), y)
-        return np.where((above > 0) & (above <= slack(z)), pick(self.knots, anchor), y)
+        near = (above > 0) & (above <= slack(z))
+        return np.where(near & self._tops(anchor), pick(self.knots, anchor), y) if near.any() else y
+
+    def _tops(self, knot: Positions) -> Mask:
+        """Whether these knots are upper ends of jumps."""
+        before = np.maximum(knot - 1, 0)
+        flat = pick(self.knots, before) == pick(self.knots, knot)
+        return np.asarray(flat & (pick(self.scores, before) < pick(self.scores, knot)))
 
     def log_slope(self, y: Array) -> Array:
         """Log of the slope to the right of y; an atom raises."""

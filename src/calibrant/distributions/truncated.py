@@ -54,10 +54,15 @@ class Truncated(Distribution):
             )
         n = len(self.base)
         lower, upper = _ends(self.lower, "lower", n), _ends(self.upper, "upper", n)
-        _refuse(lower > upper, "`lower` must not exceed `upper`", lower, upper)
+        _refuse(lower > upper, "`lower` must not exceed `upper`; it does in", lower, upper)
         z_lower, z_upper = self.base.to_normal(lower, "left"), self.base.to_normal(upper)
         log_mass = log_between(z_lower, z_upper)
-        _refuse(~np.isfinite(log_mass), "`lower` and `upper` must leave the base some probability", lower, upper)
+        _refuse(
+            ~np.isfinite(log_mass),
+            "`lower` and `upper` must leave the base some probability; they do not in",
+            lower,
+            upper,
+        )
         values = {"lower": lower, "upper": upper, "z_lower": z_lower, "z_upper": z_upper, "log_mass": log_mass}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -117,6 +122,7 @@ class Truncated(Distribution):
         above = np.logaddexp(log_ndtr(-high), log_mass + log_ndtr(-z))
         inner = self.base.from_normal(np.clip(score_of_logs(below, above), low, high))
         low_end, high_end = (across(v, z) for v in self.support)
+        inner = np.where(np.isinf(z), np.where(z > 0, high_end, low_end), inner)
         return np.clip(inner, low_end, high_end)
 
     def log_slope(self, y: Array) -> Array:
@@ -150,6 +156,4 @@ def _ends(values: Any, name: str, n: int) -> Array:
 def _refuse(bad: Mask, rule: str, lower: Array, upper: Array) -> None:
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            f"{rule}; {int(bad.sum())} of {len(bad)} rows do not, first row {row}: [{lower[row]}, {upper[row]}]."
-        )
+        raise ValueError(f"{rule} {int(bad.sum())} of {len(bad)} rows, first row {row}: [{lower[row]}, {upper[row]}].")

@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from .._checks import Array
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 
+_BLOCK = 65536
 _FARTHEST = 37.0  # beyond this score probabilities leave the range of float64
 
 
@@ -20,8 +21,12 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
     >>> fit_ecdf(np.array([0.3, -1.0, 2.0])).levels
     array([-0.674,  0.   ,  0.674])
     """
-    knots, ranks, total = _mid_ranks(z, weights)
-    levels = ndtri(ranks / (total + 1))
+    values, weights = _sorted(z, weights)
+    if weights is None and not _has_ties(values):
+        knots, levels = values, _normal_quantiles(len(values))
+    else:
+        knots, ranks, total = _mid_ranks(values, weights)
+        levels = ndtri(ranks / (total + 1))
     if len(knots) == 1 or heavy_tails:
         return PiecewiseLinearMap(knots, levels)
     k = min(len(knots) - 1, int(np.ceil(np.sqrt(len(knots)))))
@@ -36,7 +41,7 @@ def fit_isotonic(z: Array, weights: Array | None = None, *, heavy_tails: bool = 
     The pairs of Kuleshov et al. (2018), algorithm 1, are monotone already, so isotonic regression returns them as
     they are. Its end pieces are linear in p and keep any tail index.
     """
-    knots, ranks, total = _mid_ranks(np.clip(z, -_FARTHEST, _FARTHEST), weights)
+    knots, ranks, total = _mid_ranks(*_sorted(np.clip(z, -_FARTHEST, _FARTHEST), weights))
     return ProbabilityMap(knots, ranks / (total + 1))
 
 
@@ -65,13 +70,32 @@ def _sorted(z: Array, weights: Array | None) -> tuple[Array, Array | None]:
     return z[order], weights[order]
 
 
-def _mid_ranks(z: Array, weights: Array | None) -> tuple[Array, Array, float]:
-    """Distinct scores, their mid-ranks (a weight of 2 is the row twice) and the total weight."""
-    values, weights = _sorted(z, weights)
-    close = np.diff(values) <= 1e-13 * (1 + np.abs(values[1:]))  # nearer than rounding: a tie
-    if weights is None and not close.any():
-        return values, np.arange(1.0, len(values) + 1), float(len(values))
-    first = np.flatnonzero(np.append(True, ~close))
+def _mid_ranks(values: Array, weights: Array | None) -> tuple[Array, Array, float]:
+    """Distinct values of a sorted column, their mid-ranks (a weight of 2 is the row twice) and the total weight."""
+    first = np.flatnonzero(np.append(True, np.diff(values) > _tie(values)))
     mass = np.diff(np.append(first, len(values))).astype(float) if weights is None else np.add.reduceat(weights, first)
     below = np.cumsum(mass) - mass
     return values[first], below + 0.5 * (mass + 1), float(mass.sum())
+
+
+def _tie(values: Array) -> float:
+    """The distance within which neighbouring sorted values are ties: rounding, far below the spacing of distinct ones."""
+    n = len(values)
+    return float(1e-8 * (values[(3 * n) // 4] - values[n // 4]) / n + 1e-15 * (1 + np.abs(values[[0, -1]]).max()))
+
+
+def _has_ties(values: Array) -> bool:
+    tie = _tie(values)
+    starts = range(0, len(values) - 1, _BLOCK)
+    return any(np.diff(values[start : start + _BLOCK + 1]).min() <= tie for start in starts)
+
+
+def _normal_quantiles(n: int) -> Array:
+    """Normal quantiles of i / (n + 1), i = 1 … n; the upper half mirrors the lower."""
+    out = np.empty(n)
+    half = (n + 1) // 2
+    for start in range(0, half, _BLOCK):
+        i = np.arange(start + 1, min(start + _BLOCK, half) + 1)
+        out[start : start + len(i)] = ndtri(i / (n + 1))
+    out[n - half :] = -out[half - 1 :: -1] if half else 0.0
+    return out

@@ -23,7 +23,7 @@ def shrunken_affine(cells: Cells) -> tuple[float, float]:
 
     Examples
     --------
-    >>> shrunken_affine(Cells(np.array([-1.0, 0.1, 1.0]), np.array([10.0, 10.0, 10.0])))
+    >>> shrunken_affine(Cells(np.array([-1.3, 0.1, 1.3]), np.array([10.0, 10.0, 10.0])))
     (0.0, 1.0)
     """
     n = cells.total

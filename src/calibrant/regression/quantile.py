@@ -59,6 +59,7 @@ class QuantileCalibrator(Calibrator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from calibrant import Normal
     >>> rng = np.random.default_rng(0)
     >>> mu = rng.normal(size=2000)
