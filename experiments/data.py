@@ -102,7 +102,8 @@ def unsplit_time_series(folder: str | Path | None = None) -> list[str]:
     """Regression sets whose caution speaks of time without asking for a split by time."""
     cautions = _cautions(data_folder(folder))
     known = {name: cautions.get(name, "") for name in _names(folder, "regression")}
-    return [name for name, caution in known.items() if re.search(r"\btime\b", caution) and "split by time" not in caution]
+    series = {name for name, caution in known.items() if re.search(r"\btime\b", caution)}
+    return [name for name in known if name in series and "split by time" not in known[name]]
 
 
 def classification_sets(folder: str | Path | None = None) -> list[str]:

@@ -36,7 +36,7 @@ def main() -> int:
     print("", *claims, sep="\n")
     series = [task for task in tasks if task[0] in unsplit_time_series(folder)]
     if series:
-        print("\nShown, not counted: sets in time order, split by time. What drifts cannot be calibrated from its past.")
+        print("\nShown, not counted: sets in time order, split by time. What drifts is not calibrated by its past.")
         for line in lines(jobs(delayed(run)(name, base, *common, by_time=True) for name, base in series)):
             print(line)
     if options.output:

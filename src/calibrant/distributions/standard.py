@@ -132,7 +132,7 @@ def _linear(map: PiecewiseLinearMap) -> StandardLaw:
 
 
 def _antiderivatives(t: Array, cdf: Array, density: Array) -> tuple[Array, Array]:
-    r"""Antiderivatives of Φ², :math:`t\Phi^2 + 2\varphi\Phi - \Phi(\sqrt2 t)/\sqrt\pi`, and of (1-Φ)², the same mirrored."""
+    r"""Antiderivatives of Φ², :math:`t\Phi^2 + 2\varphi\Phi - \Phi(\sqrt2 t)/\sqrt\pi`, and of (1-Φ)², its mirror."""
     wide = ndtr(np.sqrt(2) * t) / np.sqrt(np.pi)
     sf = 1 - cdf
     lower = t * cdf**2 + 2 * density * cdf - wide

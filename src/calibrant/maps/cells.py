@@ -124,7 +124,7 @@ def _distinct(z: Array, weights: Array | None) -> Cells:
 
 def _merged(z: Array, mass: Array) -> Cells:
     """Cells of sorted points, some of them equal but for rounding."""
-    rounding = 1e-10 * np.minimum(np.maximum(1.0, np.abs(z[1:])), z[-1] - z[0])
+    rounding = 1e-8 * np.minimum(np.maximum(1.0, np.abs(z[1:])), z[-1] - z[0])
     first = np.flatnonzero(np.append(True, np.diff(z) > rounding))
     return Cells(z[first], np.add.reduceat(mass, first))
 

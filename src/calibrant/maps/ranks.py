@@ -79,7 +79,7 @@ def _mid_ranks(values: Array, weights: Array | None) -> tuple[Array, Array, floa
 
 
 def _tie(values: Array) -> float:
-    """The distance within which neighbouring sorted values are ties: rounding, far below the spacing of distinct ones."""
+    """The distance within which neighbouring sorted values are ties: rounding, far below that of distinct ones."""
     n = len(values)
     return float(1e-8 * (values[(3 * n) // 4] - values[n // 4]) / n + 1e-15 * (1 + np.abs(values[[0, -1]]).max()))
 
