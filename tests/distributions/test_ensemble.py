@@ -164,6 +164,13 @@ def test_atoms_have_probability_but_no_density():
         raw.logpdf([1.0])
 
 
+def test_both_tails_of_weighted_members_keep_their_digits():
+    law = Ensemble([[1.0, 2.0, 3.0]], weights=[1e-20, 5.0, 1e-20], kind="discrete")
+    np.testing.assert_allclose(law.cdf([1.0]), 2e-21, rtol=1e-10)
+    np.testing.assert_allclose(law.sf([2.0]), 2e-21, rtol=1e-10)
+    assert law.from_normal(law.to_normal(np.array([[1.0, 2.0, 3.0]])))[0].tolist() == [1.0, 2.0, 3.0]
+
+
 def test_recalibrated_narrow_ensembles_cover(rng):
     n, truth = 5000, rng.standard_normal(5000)
     law = Ensemble(truth[:, None] + 0.5 * rng.standard_normal((n, 20)))

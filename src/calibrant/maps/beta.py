@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 from .._checks import Array
+from ._solve import solve_increasing
 from .base import Map, Side, across
 from .tails import UnitTails
 
@@ -57,24 +58,14 @@ class BetaMap(Map):
         """Solve a ln Φ(z) - b ln Φ(-z) + c = logit Φ(t) by guarded Newton steps."""
         t = np.asarray(t, dtype=float)
         with np.errstate(invalid="ignore"):
-            target = log_ndtr(t) - log_ndtr(-t)
-        target = np.broadcast_to(target, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
-        low, high = np.full(target.shape, -1e154), np.full(target.shape, 1e154)
-        z = np.clip(np.zeros(target.shape) + t, -1e150, 1e150)
-        for _ in range(200):
-            h, l0, l1 = self._logit(z)
-            below = h < target
-            low, high = np.where(below, z, low), np.where(below, high, z)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                slope = across(self.a, z) * _hazard(z, l0) + across(self.b, z) * _hazard(z, l1)
-                step = z + (target - h) / slope
-            middle = 0.5 * (np.arcsinh(low) + np.arcsinh(high))
-            step = np.where((step >= low) & (step <= high), step, np.sinh(middle))
-            if np.all((np.abs(step - z) <= 4e-15 * (1 + np.abs(z))) | ~np.isfinite(target)):
-                z = step
-                break
-            z = step
-        return np.where(np.isinf(t), t, z)
+            logit = log_ndtr(t) - log_ndtr(-t)
+        target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
+        return solve_increasing(self._logit_and_slope, target, t)
+
+    def _logit_and_slope(self, z: Array) -> tuple[Array, Array]:
+        h, low, high = self._logit(z)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return h, across(self.a, z) * _hazard(z, low) + across(self.b, z) * _hazard(z, high)
 
 
 def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
