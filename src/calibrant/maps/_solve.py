@@ -14,9 +14,9 @@ _WIDEST = 1e154  # squares stay finite
 def solve_increasing(
     height_and_slope: Callable[[Array], tuple[Array, Array]], target: Array, start: Array, *, most: int = 200
 ) -> Array:
-    """The z with height(z) = target, elementwise: Newton steps, and bisection (in asinh z) where they leave the bracket.
+    """The z with height(z) = target: Newton steps, and bisection (in asinh z) where they leave the bracket.
 
-    ``height_and_slope`` is increasing and takes an array shaped like ``target``. Infinite targets are their own answers.
+    ``height_and_slope`` increases and takes an array shaped like ``target``; infinite targets are their own answers.
     """
     z = np.clip(np.broadcast_to(start, target.shape).astype(np.float64), -1e150, 1e150)
     low, high = np.full(target.shape, -_WIDEST), np.full(target.shape, _WIDEST)
