@@ -28,7 +28,7 @@ LAWS: dict[str, Callable[[np.random.Generator], d.Distribution]] = {
     "Laplace": lambda rng: d.Laplace(*_columns(rng)),
     "Logistic": lambda rng: d.Logistic(*_columns(rng)),
     "LogNormal": lambda rng: d.LogNormal(rng.normal(0, 1, ROWS), rng.uniform(0.2, 0.8, ROWS)),
-    "Gamma": lambda rng: d.Gamma(rng.uniform(1.2, 8, ROWS), np.exp(rng.normal(0, 0.7, ROWS))),
+    "Gamma": lambda rng: d.Gamma(rng.uniform(2, 8, ROWS), np.exp(rng.normal(0, 0.7, ROWS))),
     "Poisson": lambda rng: d.Poisson(np.exp(rng.uniform(-1, 3, ROWS))),
     "NegativeBinomial": lambda rng: d.NegativeBinomial(np.exp(rng.uniform(-1, 3, ROWS)), rng.uniform(0.1, 0.6, ROWS)),
     "Ensemble": lambda rng: d.Ensemble(_sorted(rng, 12)),
