@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from .calibration_curve import CalibrationCurveDisplay
+from .calibration_map import CalibrationMapDisplay
+from .density import DensityDisplay
 from .fan import FanDisplay
 from .pit import PITDisplay
+from .threshold_reliability import ThresholdReliabilityDisplay
 
-__all__ = ["CalibrationCurveDisplay", "FanDisplay", "PITDisplay"]
+__all__ = [
+    "CalibrationCurveDisplay",
+    "CalibrationMapDisplay",
+    "DensityDisplay",
+    "FanDisplay",
+    "PITDisplay",
+    "ThresholdReliabilityDisplay",
+]

@@ -1,0 +1,139 @@
+"""What a calibrator does to single forecasts: calibrated against uncalibrated probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from .._checks import Array
+from ..adapters import as_distribution
+from ..distributions import Distribution
+from ._axes import GREY, axes_or_new, dress
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+_SCORES = np.linspace(-3.5, 3.5, 201)
+
+
+@dataclass(kw_only=True)
+class CalibrationMapDisplay:
+    r"""Calibrated probability :math:`G_t(y)` against uncalibrated :math:`F_t(y)`, one line an instance.
+
+    One line for all instances: the calibrator learned one map (quantile recalibration). Many: it treats forecasts
+    differently (Song et al. 2019, fig. 3). On the diagonal nothing changes.
+
+    Make it with :meth:`from_predictions`.
+
+    Attributes
+    ----------
+    before, after : arrays (k, p)
+        Probabilities along each line.
+    rows : array (k,)
+        Which forecasts are drawn.
+    medians : array (k,)
+        Their uncalibrated medians, which colour the lines.
+    name : str or None
+        What is drawn.
+    lines_, diagonal_, ax_, figure_
+        What :meth:`plot` drew.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> from calibrant.displays import CalibrationMapDisplay
+    >>> display = CalibrationMapDisplay.from_predictions(Normal([0.0, 5.0], 1.0), Normal([0.0, 5.0], 2.0))
+    >>> display.rows
+    array([0, 1])
+    """
+
+    before: Array
+    after: Array
+    rows: NDArray[np.intp]
+    medians: Array
+    name: str | None = None
+    lines_: list[Line2D] = field(init=False, repr=False)
+    diagonal_: Line2D = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    @classmethod
+    def from_predictions(cls, before: Any, after: Any, *, rows: Any = 9, name: str | None = None) -> Self:
+        """Compute the lines of some forecasts.
+
+        Parameters
+        ----------
+        before, after : Distribution, or what ``as_distribution`` accepts
+            n forecasts, and what a calibrator made of them.
+        rows : int or array-like of int
+            Which forecasts to draw; a number stands for that many, evenly spread over their medians.
+        name : str, optional
+            What to call them in the title.
+
+        Returns
+        -------
+        CalibrationMapDisplay
+        """
+        base, law = as_distribution(before), as_distribution(after)
+        if len(base) != len(law):
+            raise ValueError(f"`after` must have one forecast per forecast before; got {len(law)} for {len(base)}.")
+        chosen = _chosen(rows, base)
+        points = base[chosen].from_normal(_SCORES[None, :])
+        return cls(
+            before=np.broadcast_to(ndtr(_SCORES), points.shape),
+            after=law[chosen].cdf(points),
+            rows=chosen,
+            medians=base[chosen].median(),
+            name=name,
+        )
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless told.
+        name : str, optional
+            What to call them instead of their own name.
+        **kwargs
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        self
+        """
+        import matplotlib
+
+        self.ax_, self.figure_ = axes_or_new(ax, (4.6, 4.4))
+        ax, title = self.ax_, self.name if name is None else name
+        dress(ax)
+        self.diagonal_ = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")[0]
+        place = np.argsort(np.argsort(self.medians)) / max(len(self.medians) - 1, 1)
+        colours = matplotlib.colormaps["viridis"](0.9 * place)
+        self.lines_ = []
+        for q, r, median, colour in zip(self.before, self.after, self.medians, colours, strict=True):
+            style: dict[str, Any] = {"color": colour, "linewidth": 1.6, "label": f"median {median:.3g}"} | kwargs
+            self.lines_ += ax.plot(q, r, **style)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="Uncalibrated probability F(y)", ylabel="Calibrated probability")
+        ax.set_aspect("equal")
+        if len(self.lines_) <= 9:
+            ax.legend(loc="upper left", frameon=False, fontsize="small")
+        if title:
+            ax.set_title(title, fontsize="medium")
+        return self
+
+
+def _chosen(rows: Any, law: Distribution) -> NDArray[np.intp]:
+    if not isinstance(rows, (int, np.integer)):
+        return np.atleast_1d(np.arange(len(law))[np.asarray(rows)])
+    if rows < 1:
+        raise ValueError(f"`rows` must be at least 1; got {rows}.")
+    places = np.unique(np.linspace(0, len(law) - 1, min(rows, len(law))).round().astype(np.intp))
+    return np.argsort(law.median(), kind="stable")[places]

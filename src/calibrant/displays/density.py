@@ -1,0 +1,152 @@
+"""Conditional densities or distribution functions as a heat map over one feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from .._checks import Array, column, one_of
+from ..adapters import as_distribution
+from ._axes import axes_or_new, predicted_law
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection, QuadMesh
+    from matplotlib.figure import Figure
+
+_COLUMNS, _LINES = 400, 256
+
+
+@dataclass(kw_only=True)
+class DensityDisplay:
+    r"""Heat map of :math:`f_t(y)` or :math:`F_t(y)` over one feature, outcomes on top (Song et al. 2019, fig. 1).
+
+    Draw several side by side by giving each its own axes, and the same ``levels`` of y.
+
+    Make it with :meth:`from_predictions` or :meth:`from_estimator`.
+
+    Attributes
+    ----------
+    x : array (k,)
+        The feature, increasing; at most 400 of the rows are drawn.
+    levels : array (m,)
+        Values of y.
+    values : array (m, k)
+        Density or probability.
+    what : {"pdf", "cdf"}
+    outcomes : (array, array) or None
+        Feature and outcome of every row.
+    name : str or None
+        What is drawn.
+    mesh_, dots_, ax_, figure_
+        What :meth:`plot` drew.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> from calibrant.displays import DensityDisplay
+    >>> DensityDisplay.from_predictions(Normal([0.0, 1.0], 1.0), x=[0.0, 1.0]).values.shape
+    (256, 2)
+    """
+
+    x: Array
+    levels: Array
+    values: Array
+    what: Literal["pdf", "cdf"]
+    outcomes: tuple[Array, Array] | None = None
+    name: str | None = None
+    mesh_: QuadMesh = field(init=False, repr=False)
+    dots_: PathCollection | None = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        dist: Any,
+        y_true: Any = None,
+        *,
+        x: Any,
+        what: Literal["pdf", "cdf"] = "pdf",
+        levels: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Compute the map of forecasts.
+
+        Parameters
+        ----------
+        dist : Distribution, or what ``as_distribution`` accepts
+            n forecasts.
+        y_true : array-like (n,), optional
+            Outcomes.
+        x : array-like (n,)
+            One feature.
+        what : {"pdf", "cdf"}
+            Density, or distribution function.
+        levels : array-like (m,), optional
+            Values of y; 256 over the central 99.8 % of the forecasts and the outcomes unless told.
+        name : str, optional
+            What to call them in the title.
+
+        Returns
+        -------
+        DensityDisplay
+        """
+        one_of(what, "what", ("pdf", "cdf"))
+        law = as_distribution(dist)
+        feature = column(x, "x", len(law))
+        outcomes = None if y_true is None else (feature, column(y_true, "y_true", len(law)))
+        order = np.argsort(feature, kind="stable")
+        order = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), _COLUMNS)).round().astype(np.intp))]
+        order = order[np.append(True, np.diff(feature[order]) > 0)]  # one column per value of the feature
+        drawn = law[order]
+        if levels is None:
+            ends = drawn.quantiles([0.001, 0.999]).ravel()
+            ends = ends if outcomes is None else np.concatenate([ends, outcomes[1]])
+            levels = np.linspace(ends.min(), ends.max(), _LINES)
+        grid = column(levels, "levels")
+        values = (drawn.pdf if what == "pdf" else drawn.cdf)(grid[None, :]).T
+        return cls(x=feature[order], levels=grid, values=values, what=what, outcomes=outcomes, name=name)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any = None, *, feature: int | str = 0, name: str | None = None, **options: Any
+    ) -> Self:
+        """Compute the map of what a fitted model predicts, over one column of X."""
+        x = X[feature] if isinstance(feature, str) else np.asarray(X)[:, feature]
+        return cls.from_predictions(predicted_law(model, X), y, x=x, name=name or type(model).__name__, **options)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless told.
+        name : str, optional
+            What to call it instead of its own name.
+        **kwargs
+            For matplotlib's ``pcolormesh``.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_, self.figure_ = axes_or_new(ax, (5.6, 4.2))
+        ax, title = self.ax_, self.name if name is None else name
+        top = float(np.quantile(self.values, 0.995)) if self.what == "pdf" else 1.0  # a peak must not dim the rest
+        style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": top, "shading": "nearest", "rasterized": True}
+        x = self.x if len(self.x) > 1 else np.array([self.x[0] - 0.5, self.x[0] + 0.5])
+        values = self.values if len(self.x) > 1 else np.repeat(self.values, 2, axis=1)
+        self.mesh_ = ax.pcolormesh(x, self.levels, values, **(style | kwargs))
+        self.dots_ = None
+        if self.outcomes is not None:
+            self.dots_ = ax.scatter(*self.outcomes, s=9, color="#D55E00", linewidths=0, alpha=0.7, label="outcome")
+        ax.set(xlabel="x", ylabel="y", ylim=(self.levels[0], self.levels[-1]))
+        label = "Density" if self.what == "pdf" else "Probability of a smaller outcome"
+        self.figure_.colorbar(self.mesh_, ax=ax, label=label)
+        if title:
+            ax.set_title(title, fontsize="medium")
+        return self
