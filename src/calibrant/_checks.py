@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+_MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
+
 
 def to_array(values: Any, name: str) -> Array:
     """Float64 array from numbers, lists, NumPy, pandas, polars or tensors; never a copy of what is float64 already."""
-    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients or on a device
-        values = values.detach().cpu().numpy()
+    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
+        values = values.detach().cpu()
+        values = (values.double() if values.is_floating_point() else values).numpy()
     elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
         values = values.to_numpy()
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as reason:
+        raise ValueError(f"`{name}` must be an array of numbers; its rows have different lengths.") from reason
     if array.dtype.kind == "c":
         raise TypeError(f"`{name}` must be real numbers, not complex.")
     if array.dtype.kind in "biuf":
@@ -56,9 +62,7 @@ def complain(name: str, rule: str, array: Array, bad: NDArray[np.bool_], hint: s
 def finite(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(
-            array.sum()
-        )  # one cheap pass; an overflowing sum of finite numbers is looked at closer
+        suspicious = not np.isfinite(array.sum())  # one cheap pass; an overflowing sum is looked at closer
     if suspicious:
         complain(name, "finite", array, ~np.isfinite(array), hint)
     return array
@@ -122,8 +126,15 @@ def sample_weights(values: Any, rows: int) -> Array | None:
         return None
     weights = column(values, "sample_weight", rows)
     complain("sample_weight", "non-negative", weights, weights < 0)
-    if not weights.sum() > 0:
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not total > 0:
         raise ValueError("`sample_weight` must not be all zero.")
+    if total > _MOST_ROWS:
+        raise ValueError(
+            f"`sample_weight` must add up to a number of rows, {_MOST_ROWS:g} at most; the sum is {total:g}. "
+            "Weights are frequencies: weight 2 is the row twice."
+        )
     return weights
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ScaleCalibrator
+from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 
 
 def shops(rng, sizes, widths):
@@ -42,6 +43,59 @@ def test_strength_zero_is_no_pull(rng):
     free = GroupedCalibrator(ScaleCalibrator(), strength=0).fit(law, y, groups=names)
     own = np.sqrt(np.mean(y[500:] ** 2))
     assert free.transform(Normal([0.0], 1.0), groups=[1]).std()[0] == pytest.approx(own)
+
+
+def test_a_label_is_the_same_group_however_it_is_written(rng):
+    number = np.repeat([0, 1], 100)
+    y = rng.normal(0, np.where(number == 0, 1.0, 4.0))
+    for labels in (number, number.astype(object), number.astype(float), number.tolist(), pd.Series(number)):
+        cal = GroupedCalibrator(ScaleCalibrator()).fit(Normal(np.zeros(200), 1.0), y, groups=labels)
+        assert set(cal.calibrators_) == {0, 1}
+        one, four = cal.transform(Normal(np.zeros(2), 1.0), groups=np.array([0, 1], dtype=object)).std()
+        assert one < 0.5 * four
+    days = np.array(["2020-01-01", "2020-01-02"], dtype="M8[ns]")
+    cal = GroupedCalibrator(ScaleCalibrator()).fit(Normal(np.zeros(200), 1.0), y, groups=days[number])
+    one, four = cal.transform(Normal(np.zeros(2), 1.0), groups=list(pd.Series(days))).std()
+    assert one < 0.5 * four
+
+
+def test_points_by_group(rng):
+    names = np.repeat(["a", "b"], 200)
+    y = rng.normal(0, np.where(names == "a", 1.0, 4.0))
+    cal = GroupedCalibrator(ResidualCalibrator()).fit(np.zeros(400), y, groups=names)
+    one, four = np.diff(cal.transform([0.0, 0.0], groups=["a", "b"]).interval(0.5)).ravel()
+    assert one < 0.5 * four
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0.0, np.nan], r"`groups` must not be missing; 1 of 2 labels are, first groups\[1\]"),
+        ([None, "a"], r"must not be missing; 1 of 2"),
+        (pd.Series(["a", pd.NA], dtype="string"), r"must not be missing; 1 of 2"),
+        ([["a"], ["b"]], r"`groups` must be labels"),
+        ([["a", "b"]], r"one label per forecast; got shape \(1,\)"),
+    ],
+)
+def test_labels_that_are_none(labels, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        GroupedCalibrator(ScaleCalibrator()).fit(Normal([0.0, 1.0], 1.0), [1.0, 2.0], groups=labels)
+
+
+@pytest.mark.parametrize(
+    ("calibrators", "message"),
+    [
+        ([ScaleCalibrator], r"`calibrators\[0\]` must have fit and transform"),
+        (ScaleCalibrator(), "`calibrators` must be a list"),
+        (
+            [ScaleCalibrator(), GroupedCalibrator(ScaleCalibrator())],
+            r"a chain gives no groups: GroupedCalibrator\(Chain",
+        ),
+    ],
+)
+def test_chains_of_what_cannot_be_chained(calibrators, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Chain(calibrators).fit(Normal([0.0, 1.0], 1.0), [1.0, 2.0])
 
 
 def test_group_errors(rng):

@@ -110,3 +110,10 @@ def test_index_and_normalisation():
 def test_errors_say_what_is_wrong(edges, masses, message):
     with pytest.raises(ValueError, match=message):
         Histogram(edges, masses)
+
+
+def test_far_outcomes_of_narrow_cells_do_not_overflow():
+    law = Histogram([0.0, 1e-300, 2e-300], [[0.5, 0.5]])
+    y = np.array([[-1e300, 1e300]])
+    assert law.cdf(y).tolist() == [[0.0, 1.0]] and law.logpdf(y).tolist() == [[-np.inf, -np.inf]]
+    assert law.crps([1e300]) == pytest.approx(1e300)

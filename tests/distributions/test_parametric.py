@@ -25,8 +25,11 @@ from calibrant.distributions.laplace import Laplace
 from calibrant.distributions.logistic import Logistic
 from calibrant.distributions.lognormal import LogNormal
 from calibrant.distributions.negative_binomial import NegativeBinomial
+from calibrant.distributions.normal import Normal
 from calibrant.distributions.poisson import Poisson
+from calibrant.distributions.recalibrated import Recalibrated
 from calibrant.distributions.student_t import StudentT
+from calibrant.maps import AffineMap
 
 ROWS = 60
 Pair = tuple[Distribution, Any]
@@ -730,3 +733,9 @@ def test_scores_of_log_probabilities() -> None:
     np.testing.assert_allclose(score_from_log(np.array(logs)), z, rtol=1e-14)
     np.testing.assert_allclose(log_normal_hazard(-z), hazards, rtol=1e-14, atol=1e-15)
     assert score_from_log(np.array([-np.inf]))[0] == -np.inf
+
+
+def test_units_at_the_ends_of_the_floats():
+    assert Normal([0.0], 1e300).var()[0] == np.inf and Normal([0.0], 1e-300).var()[0] == 0
+    assert Recalibrated(Normal([0.0], 1e300), AffineMap(slope=0.5)).var()[0] == np.inf
+    assert Poisson([1.0]).logpmf([1e307])[0] == -np.inf and Poisson([1.0]).cdf([1e307])[0] == 1

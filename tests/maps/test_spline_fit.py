@@ -215,3 +215,8 @@ def test_heavy_tails_keep_slope_one(scale: float) -> None:
     assert fitted.tails == (1.0, 1.0)
     assert fitted.log_slope(np.array([-1e4, 1e4])).tolist() == [0.0, 0.0]
     assert fitted(np.array([scale])) == pytest.approx(1.0, abs=0.15)
+
+
+def test_huge_weights_do_not_make_huge_problems():
+    knots, spacing = place_knots(cells_of(X, np.full(len(X), 1e10)))
+    assert len(knots) == 400 and spacing > 0

@@ -129,3 +129,12 @@ def test_weights_shift_the_median():
     )
     assert law.cdf([1.0])[0] == pytest.approx((1 + 2) / 5)  # mid-rank of ranks 2..4 over T+1 = 5
     assert law.to_normal(np.array([1.0]))[0] == pytest.approx(ndtri(0.6))
+
+
+def test_an_atom_of_probability_one_is_no_impossible_outcome(rng):
+    """A discrete ensemble whose members are all 0, and the outcome is 0: the rank may be anything."""
+    sure = Ensemble(np.zeros((20, 3)), kind="discrete")
+    law = QuantileCalibrator().fit(sure, np.zeros(20)).transform(sure)
+    assert law.median().tolist() == [0.0] * 20
+    with pytest.raises(ValueError, match="inside the support of its forecast; 1 of 20"):
+        QuantileCalibrator().fit(sure, np.append(np.zeros(19), 1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -12,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import Array, outcomes, sample_weights
 from ..adapters import as_distribution
 from ..distributions import Distribution
+
+_FEWEST = 1e-9  # rows, counted with their weights
 
 
 class Calibrator(BaseEstimator, ABC):
@@ -58,10 +61,25 @@ class Calibrator(BaseEstimator, ABC):
         return hasattr(self, "n_rows_")
 
 
+def check_calibrator(calibrator: Any, name: str = "calibrator") -> Any:
+    """Return the calibrator if it is an object with `fit` and `transform`."""
+    if isinstance(calibrator, type) or not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
+        raise TypeError(f"`{name}` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.")
+    return calibrator
+
+
+def read_for(calibrator: Any, forecasts: Any) -> Any:
+    """Forecasts in the form that a calibrator works on: its own (points, say), or distributions."""
+    read = getattr(calibrator, "_read", as_distribution)
+    return read(forecasts)
+
+
 def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
     """Rows that have an outcome and a weight above 0 (a slice or a mask), with those outcomes and weights."""
     values, kept = outcomes(y, n)
     weights = sample_weights(sample_weight, n)
+    if weights is not None:
+        _look_like_counts(weights)
     if kept is None and (weights is None or weights.all()):
         return slice(None), values, weights
     used = np.ones(n, dtype=bool) if kept is None else kept
@@ -70,3 +88,16 @@ def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array |
     whole = np.empty(n)
     whole[slice(None) if kept is None else kept] = values
     return used, whole[used], None if weights is None else weights[used]
+
+
+def _look_like_counts(weights: Array) -> None:
+    """Weights of several rows that add up to one row or less are shares; taken for frequencies they say nothing."""
+    total, rows = weights.sum(), np.count_nonzero(weights)
+    if total < _FEWEST:
+        raise ValueError(f"`sample_weight` must add up to a number of rows; the sum over {rows} rows is {total:g}.")
+    if total <= 1 + 1e-9 and rows > 1:
+        warnings.warn(
+            f"`sample_weight` adds up to {total:g} over {rows} rows. Weights are frequencies: weight 2 is the row "
+            "twice. Shares? Multiply them by the number of rows.",
+            stacklevel=4,
+        )

@@ -8,7 +8,8 @@ from sklearn.base import clone
 
 from .._checks import Array
 from ..distributions import Distribution
-from .base import Calibrator
+from .base import Calibrator, check_calibrator, read_for
+from .nested import takes
 
 
 class Chain(Calibrator):
@@ -34,9 +35,17 @@ class Chain(Calibrator):
         self.calibrators = calibrators
 
     def _read(self, forecasts: Any) -> Any:
-        if not self.calibrators:
-            raise ValueError("`calibrators` must have at least one calibrator; it is empty.")
-        return self.calibrators[0]._read(forecasts)
+        steps: Any = self.calibrators
+        if not isinstance(steps, (list, tuple)) or not steps:
+            raise ValueError(f"`calibrators` must be a list of at least one calibrator; got {steps!r}.")
+        for i, calibrator in enumerate(steps):
+            check_calibrator(calibrator, f"calibrators[{i}]")
+            if takes(calibrator.fit, "groups"):
+                kind = type(calibrator).__name__
+                raise TypeError(
+                    f"`calibrators[{i}]` is a {kind}, to which a chain gives no groups: {kind}(Chain(...))?"
+                )
+        return read_for(steps[0], forecasts)
 
     def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
         self.calibrators_: list[Calibrator] = []

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
-from ..adapters import as_distribution
 from ..distributions import Distribution, concatenate
-from .base import usable_rows
+from .base import check_calibrator, read_for, usable_rows
+from .labels import Labels, labels_of, rows_by_label
 
 _PSEUDO_ROWS = 40
 
@@ -25,7 +24,8 @@ class GroupedCalibrator(BaseEstimator):
     of ``strength`` rows: a group of n rows is pulled to the common calibrator with weight strength / (n + strength).
     Groups not seen in `fit` get the common one.
 
-    How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for itself.
+    How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for
+    itself with nine tenths of the weight.
 
     Parameters
     ----------
@@ -56,51 +56,39 @@ class GroupedCalibrator(BaseEstimator):
 
     def fit(self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Learn from n forecasts, their outcomes and the group of each row."""
-        laws = as_distribution(forecasts)
-        names = _labels(groups, len(laws))
+        laws = read_for(check_calibrator(self.calibrator), forecasts)
+        labels = labels_of(groups, len(laws))
         if not self.strength >= 0:
             raise ValueError(f"`strength` must be at least 0; got {self.strength}.")
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        laws, names = laws[rows], names[rows]
+        laws, labels = laws[rows], labels[rows]
         self.common_ = clone(self.calibrator).fit(laws, y, sample_weight=weights)
-        self._fit_groups(self.common_.transform(laws), y, names, np.ones(len(y)) if weights is None else weights)
+        self._fit_groups(self.common_.transform(laws), y, labels, np.ones(len(y)) if weights is None else weights)
         self.n_rows_ = len(y)
         return self
 
-    def _fit_groups(self, laws: Distribution, y: Array, names: NDArray[Any], weights: Array) -> None:
+    def _fit_groups(self, laws: Distribution, y: Array, labels: Labels, weights: Array) -> None:
         ranked = np.argsort(laws.to_normal(y), kind="stable")
         places = (np.arange(_PSEUDO_ROWS) + 0.5) / _PSEUDO_ROWS * weights.sum()
         pseudo = ranked[np.minimum(np.searchsorted(np.cumsum(weights[ranked]), places), len(y) - 1)]
         pull = np.full(_PSEUDO_ROWS, self.strength / _PSEUDO_ROWS)
         self.calibrators_ = {}
-        for name in np.unique(names):
-            mine = np.flatnonzero(names == name)
+        for name, mine in rows_by_label(labels).items():
             rows, w = np.concatenate([mine, pseudo]), np.concatenate([weights[mine], pull])
-            self.calibrators_[name.item()] = clone(self.calibrator).fit(laws[rows], y[rows], sample_weight=w)
+            self.calibrators_[name] = clone(self.calibrator).fit(laws[rows], y[rows], sample_weight=w)
 
     def transform(self, forecasts: Any, *, groups: Any = None) -> Distribution:
         """Calibrated forecasts, each by its group's calibrator."""
         check_is_fitted(self)
-        laws = as_distribution(forecasts)
-        names = _labels(groups, len(laws))
+        laws = read_for(self.calibrator, forecasts)
+        members = rows_by_label(labels_of(groups, len(laws)))
         common = self.common_.transform(laws)
-        order, parts = [], []
-        for name in np.unique(names):
-            rows = np.flatnonzero(names == name)
-            own = self.calibrators_.get(name.item())
+        parts = []
+        for name, rows in members.items():
+            own = self.calibrators_.get(name)
             parts.append(common[rows] if own is None else own.transform(common[rows]))
-            order.append(rows)
-        return concatenate(parts)[np.argsort(np.concatenate(order))] if parts else common
+        return concatenate(parts)[np.argsort(np.concatenate(list(members.values())))] if parts else common
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""
         return hasattr(self, "n_rows_")
-
-
-def _labels(groups: Any, n: int) -> NDArray[Any]:
-    if groups is None:
-        raise ValueError("`groups` must be given: one label per forecast. No groups? Use the calibrator on its own.")
-    names = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
-    if names.shape != (n,):
-        raise ValueError(f"`groups` must have one label per forecast; got shape {names.shape} for {n} forecasts.")
-    return names.astype(str) if names.dtype == object else names

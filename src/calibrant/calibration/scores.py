@@ -11,6 +11,7 @@ from .._checks import Array, complain
 from ..distributions import Distribution
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
+_FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
 
 
 def normal_scores(
@@ -24,14 +25,12 @@ def normal_scores(
     right = law._by_blocks(lambda part, v: part.to_normal(v), y)
     left = law._by_blocks(lambda part, v: part.to_normal(v, "left"), y) if law.has_atoms else right
     if not (np.isfinite(left.min(initial=0.0)) and np.isfinite(right.max(initial=0.0))):
-        outside = np.isinf(left) & np.isinf(right) if law.has_atoms else np.isinf(right)
-        complain(
-            "y",
-            "inside the support of its forecast",
-            y,
-            outside,
-            "A forecast that rules an outcome out cannot be mended.",
-        )
+        outside = np.isinf(right) & (left == right)  # an atom of probability 1 runs from -inf to inf
+        hint = "A forecast that rules an outcome out cannot be mended."
+        complain("y", "inside the support of its forecast", y, outside, hint)
+    if max(-left.min(initial=0.0), right.max(initial=0.0)) > _FARTHEST:
+        far = (np.abs(right) > _FARTHEST) & (left == right)
+        complain("y", f"within {_FARTHEST:g} predicted deviations of its forecast", y, far, "Another unit?")
     if left is right or not (split := left < right).any():
         return right, weights
     w = np.ones(len(y)) if weights is None else weights

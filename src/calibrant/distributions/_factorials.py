@@ -43,11 +43,11 @@ def deviance(x: Array, mean: Array, difference: Array) -> Array:
     series = square * (1 / 19)
     for j in range(8, 0, -1):  # 0.1^20 / 21 is below the last digit
         series = square * (1 / (2 * j + 1) + series)
-    near = difference * v + 2 * x * v * series
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        near = difference * v + 2 * x * v * series
         ratio = x / mean
         log_ratio = np.where((ratio > 0) & np.isfinite(ratio), np.log(ratio), np.log(x) - np.log(mean))
-    return np.where(np.abs(v) < 0.1, near, x * log_ratio - difference)
+        return np.where(np.abs(v) < 0.1, near, x * log_ratio - difference)
 
 
 def log_gamma_kernel(a: Array, x: Array) -> Array:

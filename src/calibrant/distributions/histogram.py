@@ -80,7 +80,8 @@ class Histogram(SharedOrByRow):
         cell = np.clip(count_below(self.edges, y) - 1, 0, self.masses.shape[1] - 1)
         left = pick(self.edges, cell)
         width = pick(self.edges, cell + 1) - left
-        return cell, width, np.clip((y - left) / width, 0.0, 1.0)
+        with np.errstate(over="ignore"):
+            return cell, width, np.clip((y - left) / width, 0.0, 1.0)
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Score of the piecewise linear distribution function; ±inf outside the support."""

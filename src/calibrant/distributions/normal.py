@@ -55,7 +55,8 @@ class Normal(LocationScale):
 
     def var(self) -> Array:
         """Variances."""
-        return np.square(self.scale)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.square(self.scale)
 
     def std(self) -> Array:
         """Standard deviations."""

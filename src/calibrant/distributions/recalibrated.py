@@ -115,7 +115,8 @@ class Recalibrated(Distribution):
         if (shared := self._standard()) is None:
             return Distribution.var(self)
         base, law = shared
-        return np.asarray(np.square(base.scale) * law.var)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.square(base.scale) * law.var)
 
     def std(self) -> Array:
         """Standard deviations; one integral serves all rows of a location-scale base."""

@@ -14,6 +14,7 @@ from .cells import Cells
 
 SPACING, MANY = 0.2, 500.0  # of knots in v, and rows above which they move closer together
 CLIPPED = 3.0  # rows beyond the outermost knots
+MOST_KNOTS = 400  # reached at a billion rows
 PRIOR = 0.2  # rows' worth of trust in slope 1 at each knot
 SKEW = 0.6  # nats by which Laplace's formula flatters each free slope, measured
 _BINS = 16  # per piece, for the logarithms
@@ -65,7 +66,8 @@ def place_knots(cells: Cells) -> tuple[Array, float]:
     edge = min(CLIPPED / cells.total, 0.25)
     low, high = np.interp([edge, 1 - edge], cells.ranks, v)
     spacing = SPACING * min(1.0, (MANY / cells.total) ** 0.2)
-    grid = np.linspace(low, high, max(int(np.ceil((high - low) / spacing)) + 1, 3))
+    count = min(max(np.ceil((high - low) / spacing) + 1, 3), MOST_KNOTS)
+    grid = np.linspace(low, high, int(count))
     ramp = 1e-9 * np.arange(grid.size)  # least distance, where v jumps
     knots = np.maximum.accumulate(np.interp(grid, v, cells.z) - ramp) + ramp
     return knots, float(grid[1] - grid[0])

@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import Array, one_of
+from ..calibration.base import check_calibrator
 from ..calibration.crossfit import (
     Fold,
     Sample,
@@ -160,10 +161,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         return BayesianRidge() if self.estimator is None else self.estimator
 
     def _calibrator(self) -> Any:
-        calibrator = QuantileCalibrator() if self.calibrator is None else self.calibrator
-        if not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
-            raise TypeError(f"`calibrator` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.")
-        return calibrator
+        return QuantileCalibrator() if self.calibrator is None else check_calibrator(self.calibrator)
 
     def _fold_of_all(self, base: Any, reading: Reading, sample: Sample, fit_params: dict[str, Any]) -> Fold:
         """Forecasts of all rows by one model: a frozen one, or one trained on the same rows."""

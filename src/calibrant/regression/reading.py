@@ -16,6 +16,7 @@ from ..adapters import as_distribution
 from ..calibration.nested import descend, innermost, takes
 from ..distributions import Distribution, Normal, Quantiles
 from .levels import QuantileModels, level_parameters
+from .scale import root_mean_square
 
 KINDS = ("predict_dist", "pred_dist", "return_std", "quantiles", "point")
 _LEAST = 1e-9  # deviations below this share of the outcomes' are raised to it
@@ -97,14 +98,6 @@ def detect(estimator: Any, levels: Any = None) -> str:
         if hasattr(model, name):
             return name
     return "return_std" if takes(model.predict, "return_std") else "point"
-
-
-def root_mean_square(values: Array, weights: Array | None) -> float:
-    """Weighted root mean square that does not overflow."""
-    largest = float(np.abs(values).max())
-    if not 0 < largest < np.inf:
-        return largest
-    return largest * float(np.sqrt(np.average(np.square(values / largest), weights=weights)))
 
 
 def _read_predict_dist(reading: Reading, model: Any, X: Any) -> Distribution:

@@ -11,6 +11,7 @@ from ..adapters import as_distribution
 from ..calibration import Calibrator
 from ..distributions import Distribution, LocationScale, Normal
 from .quantile import QuantileCalibrator
+from .scale import root_mean_square
 
 
 class ResidualCalibrator(Calibrator):
@@ -51,8 +52,9 @@ class ResidualCalibrator(Calibrator):
         return _Points.of(forecasts)
 
     def _fit(self, forecasts: _Points, y: Array, weights: Array | None) -> None:
-        ratio = (y - forecasts.loc) / forecasts.unit
-        self.scale_ = float(np.sqrt(np.average(np.square(ratio), weights=weights)))
+        with np.errstate(over="ignore"):
+            ratio = (y - forecasts.loc) / forecasts.unit
+        self.scale_ = root_mean_square(ratio, weights)
         if not 0 < self.scale_ < np.inf:
             raise ValueError(
                 f"residuals must vary and be finite; their root mean square is {self.scale_}. "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -55,8 +57,9 @@ class ScaleCalibrator(Calibrator):
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         one_of(self.method, "method", ["nll", "coverage", "bins"])
         probabilities(self.coverage, "coverage")
-        if self.n_bins != int(self.n_bins) or self.n_bins < 1:
-            raise ValueError(f"`n_bins` must be a whole number of at least 1; got {self.n_bins!r}.")
+        count: Any = self.n_bins
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise ValueError(f"`n_bins` must be a whole number of at least 1; got {count!r}.")
         w = np.ones(len(y)) if weights is None else weights
         self.factor_ = _factor(forecasts, y, w, self.coverage if self.method == "coverage" else None)
         self.edges_, self.factors_ = np.empty(0), np.array([self.factor_])
@@ -108,7 +111,7 @@ def _factor(law: Distribution, y: Array, w: Array, coverage: float | None) -> fl
         return _location_scale_factor(law, y, w, coverage)
     z, w_z = normal_scores(law, y, w)
     if coverage is None:
-        s = float(np.sqrt(np.average(np.square(z), weights=w_z)))
+        s = root_mean_square(z, w_z)
     else:
         s = _upper_quantile(np.abs(z), w if w_z is None else w_z, coverage) / ndtri(0.5 + coverage / 2)
     if not 0 < s < np.inf:
@@ -129,6 +132,14 @@ def _location_scale_factor(law: LocationScale, y: Array, w: Array, coverage: flo
         options={"xatol": 1e-10},
     )  # fmt: skip
     return float(np.exp(best.x))
+
+
+def root_mean_square(values: Array, weights: Array | None) -> float:
+    """Weighted root mean square that does not overflow."""
+    largest = float(np.abs(values).max())
+    if not 0 < largest < np.inf:
+        return largest
+    return largest * float(np.sqrt(np.average(np.square(values / largest), weights=weights)))
 
 
 def _upper_quantile(values: Array, w: Array, level: float) -> float:
