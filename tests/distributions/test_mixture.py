@@ -23,6 +23,7 @@ from calibrant.distributions import (
     Recalibrated,
     StudentT,
     concatenate,
+    mixture_crps,
     quadrature,
 )
 from calibrant.maps import AffineMap, fit_spline
@@ -92,6 +93,15 @@ def test_crps_by_disagreement_agrees_with_quadrature(rng, kind):
     np.testing.assert_allclose(law[some].crps(y[some]), quadrature.crps(law[some], y[some]), rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [Laplace, lambda loc, scale: Recalibrated(Normal(loc, scale), AffineMap(0.1, 0.8))])
+def test_disagreement_needs_no_quadrature(rng, kind, monkeypatch):
+    law = Mixture([kind(part.loc, part.scale) for part in normals(rng, 3, 0.5)], weights=rng.dirichlet(np.ones(3), N))
+    y = rng.normal(0, 2, N)
+    expected = quadrature.crps(law, y)
+    monkeypatch.setattr(mixture_crps.quadrature, "crps", None)
+    np.testing.assert_allclose(law.crps(y), expected, rtol=3e-7)
+
+
 def test_atoms_and_gaps_have_generalised_inverses():
     gap = Mixture([Histogram([0.0, 1.0], [[1.0]]), Histogram([2.0, 3.0], [[1.0]])])
     assert gap.ppf([0.5])[0] == 1.0 and gap.ppf([0.5 + 1e-9])[0] > 2.0
@@ -102,6 +112,8 @@ def test_atoms_and_gaps_have_generalised_inverses():
     below = 0.5 * ndtr(-1.0)
     assert np.exp(zeros.logpmf([0.0]))[0] == pytest.approx(0.5)
     assert zeros.ppf([below - 1e-9])[0] < 0 < zeros.ppf([0.5 + below + 1e-9])[0]
+    apart = Mixture([Ensemble([[0.0, 1.0]], kind="discrete"), Ensemble([[10.0, 11.0]], kind="discrete")])
+    assert apart.ppf([[0.2, 0.25, 0.5, 0.7, 1.0]])[0].tolist() == [0, 0, 1, 10, 11]
     np.testing.assert_allclose(zeros.crps([0.4]), quadrature.crps(zeros, np.array([0.4])), rtol=1e-7)
 
 

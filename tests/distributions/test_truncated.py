@@ -98,6 +98,12 @@ def test_bounded_quantiles_and_ensembles_stay_positive(rng):
     np.testing.assert_allclose(law.crps(y), quadrature.crps(law, y), rtol=1e-9)
 
 
+def test_one_end_is_enough():
+    base = Normal([0.0], 1.0)
+    np.testing.assert_allclose(Truncated(base, upper=0.0).median(), -Truncated(base, lower=0.0).median(), rtol=1e-13)
+    np.testing.assert_allclose(Truncated(base).cdf([0.7]), base.cdf([0.7]), rtol=1e-13)
+
+
 def test_tail_index():
     law = Truncated(StudentT([0.0, 0.0], 1.0, 1.5), 0.0, [np.inf, 5.0])
     assert law.tail_index.tolist() == [1.5, np.inf]

@@ -31,7 +31,7 @@ def score_of_logs(log_p: Array, log_q: Array) -> Array:
 
 def log_between(low: Array, high: Array) -> Array:
     r"""Log of :math:`\Phi(\text{high}) - \Phi(\text{low})`, differences taken where the probabilities are small."""
-    flip = low + high > 0
+    flip = low > -high
     a, b = np.where(flip, -high, low), np.where(flip, -low, high)
     log_b = log_ndtr(b)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MANY = 24  # more normal components than this are left to quadrature: pairs grow with the square
 _REACH = 6.0  # scores beyond which the squares of tail probabilities vanish
 _COARSE, _FINE = 64, 4096  # cells of the trapezoidal rule, first and last
-_TOLERANCE = 1e-7  # of the last doubling, relative to the score
+_TOLERANCE = 4e-7  # of the last doubling, relative to the score
 _HOPELESS = 1e-5  # a last doubling that changed more than this: components of very different scales
 
 
