@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant import Normal, QuantileCalibrator, ScaleCalibrator, metrics
+from calibrant import (
+    Laplace,
+    Mixture,
+    Normal,
+    QuantileCalibrator,
+    Recalibrated,
+    ScaleCalibrator,
+    concatenate,
+    metrics,
+)
 from calibrant._checks import sample_weights, to_array
 
 
@@ -43,3 +52,54 @@ def test_outcomes_in_another_unit():
     for calibrator in (QuantileCalibrator(), QuantileCalibrator("beta"), ScaleCalibrator()):
         with pytest.raises(ValueError, match=r"within 1e\+100 predicted deviations .* first y\[1\] = 1e\+300"):
             calibrator.fit(law, [0.0, 1e300, 1.0])
+
+
+def test_arguments_in_the_wrong_order():
+    with pytest.raises(TypeError, match=r"`y_true` must be numbers; got forecasts \(Normal\). Arguments in the wrong"):
+        metrics.crps(Normal([0.0, 1.0], 1.0), [0.0, 1.0])
+    with pytest.raises(TypeError, match="`y` must be numbers; got None"):
+        Normal([0.0, 1.0], 1.0).cdf(None)
+
+
+@pytest.mark.parametrize("size", [-1, 2.5, None, "two", True])
+def test_counts_are_whole_numbers(size):
+    law = Normal([0.0, 1.0, 2.0], 1.0)
+    mixed = Mixture([law, law])
+    calls = {
+        "size": (lambda: law.sample(size), lambda: mixed.sample(size)),
+        "bins": (
+            lambda: metrics.ence(np.zeros(3), law, bins=size),
+            lambda: metrics.threshold_reliability(np.zeros(3), law, bins=size),
+        ),
+        "lags": () if size is None else (lambda: metrics.knueppel_test(np.zeros(3), law, lags=size),),
+        "members": () if size is None else (lambda: metrics.crps_decomposition(np.zeros(3), law, members=size),),
+        "n_bins": (lambda: ScaleCalibrator("bins", n_bins=size).fit(law, np.zeros(3)),),
+    }
+    for name, several in calls.items():
+        for call in several:
+            with pytest.raises(ValueError, match=f"`{name}` must be a whole number of at least"):
+                call()
+
+
+def test_one_coverage_is_one_number():
+    law = Normal([0.0, 1.0], 1.0)
+    for call in (law.interval, lambda c: metrics.interval_score([0.0, 1.0], law, coverage=c)):
+        for several in ([0.5, 0.9], [0.5]):
+            with pytest.raises(ValueError, match="`coverage` must be one number"):
+                call(several)
+    with pytest.raises(ValueError, match=r"`levels` must be 1-dimensional; got shape \(1, 2\)"):
+        law.quantiles([[0.1, 0.9]])
+
+
+@pytest.mark.parametrize("rows", [1.5, "a", None, [0.0, 1.0], np.zeros((2, 2), dtype=int)])
+def test_rows_are_whole_numbers(rows):
+    for law in (Normal([0.0, 1.0], 1.0), concatenate([Normal([0.0], 1.0), Laplace([1.0], 1.0)])):
+        with pytest.raises(IndexError, match="rows must be a slice, a mask or whole numbers"):
+            law[rows]
+
+
+def test_laws_of_what_is_none():
+    with pytest.raises(TypeError, match="`map` must be a Map; got NoneType"):
+        Recalibrated(Normal([0.0], 1.0), None)
+    with pytest.raises(TypeError, match="`laws` must be distributions; got float"):
+        concatenate([Normal([0.0], 1.0), 1.0])

@@ -16,11 +16,14 @@ _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 def to_array(values: Any, name: str) -> Array:
     """Float64 array from numbers, lists, NumPy, pandas, polars or tensors; never a copy of what is float64 already."""
+    _refuse_other_kinds(values, name)
     if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
         values = values.detach().cpu()
         values = (values.double() if values.is_floating_point() else values).numpy()
     elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
         values = values.to_numpy()
+    elif isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
+        values = [to_array(value, name) for value in values]
     try:
         array = np.asarray(values)
     except ValueError as reason:
@@ -35,6 +38,14 @@ def to_array(values: Any, name: str) -> Array:
         wrong = array.dtype if wrong is None else wrong
         raise TypeError(f"`{name}` must be numbers; got {type(wrong).__name__} {wrong!r}.")
     return np.array([float(value) for value in numbers]).reshape(array.shape)
+
+
+def _refuse_other_kinds(values: Any, name: str) -> None:
+    if values is None:
+        raise TypeError(f"`{name}` must be numbers; got None.")
+    if hasattr(values, "to_normal"):
+        kind = type(values).__name__
+        raise TypeError(f"`{name}` must be numbers; got forecasts ({kind}). Arguments in the wrong order?")
 
 
 def index_of(*values: Any) -> Any:
@@ -146,6 +157,21 @@ def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:
     else:
         complain(name, "between 0 and 1", array, ~((array >= 0) & (array <= 1)), "Percent? Divide by 100.")
     return array
+
+
+def probability(value: Any, name: str) -> float:
+    """One number in (0, 1)."""
+    values = probabilities(value, name)
+    if np.ndim(value) or len(values) != 1:
+        raise ValueError(f"`{name}` must be one number; got {value!r}.")
+    return float(values[0])
+
+
+def count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+    return int(value)
 
 
 def one_of(value: Any, name: str, choices: Sequence[Any]) -> None:

@@ -78,7 +78,7 @@ def test_from_estimator(forecaster: Any) -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="`bins` must be at least 1; got 0."):
+    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0."):
         PITDisplay.from_predictions(Y, LAW, bins=0)
     with pytest.raises(ValueError, match="`y_true` must be finite; 1 of 4 values is not, first y_true\\[2\\] = nan"):
         PITDisplay.from_predictions([0.0, 1.0, np.nan, 1.0], LAW)

@@ -83,7 +83,7 @@ def test_continuous_laws_come_close_to_their_crps(rng):
 
 
 def test_members_must_be_positive():
-    with pytest.raises(ValueError, match="`members` must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="`members` must be a whole number of at least 1; got 0"):
         metrics.crps_decomposition([0.0], Normal([0.0], 1.0), members=0)
 
 

@@ -102,7 +102,7 @@ def test_errors_name_the_argument():
         metrics.calibration_error(y, law, levels=[0.5, 0.2])
     with pytest.raises(ValueError, match="`levels` must be between 0 and 1.*Percent"):
         metrics.calibration_error(y, law, levels=[10.0, 90.0])
-    with pytest.raises(ValueError, match="`levels` must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="`levels` must be a whole number of at least 1; got 0"):
         metrics.calibration_error(y, law, levels=0)
     with pytest.raises(ValueError, match="`weights` must be one of 'uniform', 'counts'; got 'equal'"):
         metrics.calibration_error(y, law, weights="equal")

@@ -55,7 +55,7 @@ def test_ence_of_a_perfect_forecaster_is_noise(rng):
 def test_ence_needs_variances():
     with pytest.raises(ValueError, match=r"`dist` must be of finite, positive variance; 1 of 2 .* dist\[1\] = 0.0"):
         metrics.ence([0.0, 1.0], Ensemble([[0.0, 1.0], [2.0, 2.0]], kind="discrete"))
-    with pytest.raises(ValueError, match="`bins` must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0"):
         metrics.ence([0.0], Normal([0.0], 1.0), bins=0)
     with pytest.raises(ValueError, match="`kind` must be one of 'var', 'std'; got 'sd'"):
         metrics.sharpness(Normal([0.0], 1.0), kind="sd")

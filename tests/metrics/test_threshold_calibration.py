@@ -39,9 +39,9 @@ def test_perfect_forecasts_are_reliable_and_biased_ones_are_not(rng):
 
 
 def test_wrong_thresholds_are_told():
-    with pytest.raises(ValueError, match="`thresholds` must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="`thresholds` must be a whole number of at least 1; got 0"):
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), thresholds=0)
     with pytest.raises(ValueError, match="`thresholds` must be finite"):
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), thresholds=[np.nan])
-    with pytest.raises(ValueError, match="`bins` must be at least 1; got 0"):
+    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0"):
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), bins=0)

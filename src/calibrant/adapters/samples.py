@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._checks import to_array
 from ..distributions.base import Distribution
 from ..distributions.ensemble import Ensemble
 
@@ -13,7 +14,7 @@ from ..distributions.ensemble import Ensemble
 def from_samples(obj: Any, kind: Literal["smooth", "discrete"] = "smooth") -> Distribution | None:
     """A 2-D array (n, m), tensor or nested list: m samples of each of n laws."""
     if isinstance(obj, (list, np.ndarray)):
-        dimensions = np.ndim(obj)
+        dimensions = to_array(obj, "samples").ndim
     elif hasattr(obj, "detach") or hasattr(obj, "to_numpy"):
         dimensions = len(obj.shape)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, probabilities, sample_weights
+from .._checks import Array, probability, sample_weights
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..metrics import calibration_curve, calibration_error, calibration_floor, pit
@@ -109,7 +109,7 @@ class CalibrationCurveDisplay:
         error = calibration_error(y_true, law, sample_weight=weights)
         levels, observed = _curve(y_true, law, weights)
         rows = len(law) if weights is None else float(weights.sum())
-        share = float(probabilities(coverage, "coverage")[0])
+        share = probability(coverage, "coverage")
         band_levels, low, high = curve_band(rows, share)
         return cls(
             levels=levels,

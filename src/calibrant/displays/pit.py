@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, probabilities, sample_weights
+from .._checks import Array, count, probability, sample_weights
 from ..adapters import as_distribution
 from ..metrics import calibration_curve
 from ._axes import COLOURS, GREY, axes_or_new, dress, percent, predicted_law
@@ -99,9 +99,8 @@ class PITDisplay:
         -------
         PITDisplay
         """
-        if bins < 1:
-            raise ValueError(f"`bins` must be at least 1; got {bins}.")
-        share = float(probabilities(coverage, "coverage")[0])
+        count(bins, "bins")
+        share = probability(coverage, "coverage")
         law = as_distribution(dist)
         weights = sample_weights(sample_weight, len(law))
         levels, observed = calibration_curve(y_true, law, levels=bins, sample_weight=weights)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from .._checks import Array, index_of, probabilities, to_array
+from .._checks import Array, count, index_of, probabilities, probability, to_array
 from ..maps.base import Map, Side, concatenate_maps
 
 BLOCK = 16384  # numbers worked on at a time, so that intermediate results stay in the cache
@@ -169,7 +169,7 @@ class Distribution(ABC):
 
     def quantiles(self, levels: Any) -> Array:
         """The same quantile levels in every row, (n, L)."""
-        z = ndtri(probabilities(levels, "levels"))[None, :]
+        z = ndtri(_flat(probabilities(levels, "levels"), "levels"))[None, :]
         return self._by_blocks(lambda law, v: law.from_normal(v), z)
 
     def median(self) -> Array:
@@ -178,12 +178,12 @@ class Distribution(ABC):
 
     def interval(self, coverage: float = 0.9) -> Array:
         """Central intervals, (n, 2)."""
-        c = float(probabilities(coverage, "coverage")[0])
+        c = probability(coverage, "coverage")
         return self.quantiles([0.5 - c / 2, 0.5 + c / 2])
 
     def sample(self, size: int = 1, random_state: Any = None) -> Array:
         """Independent draws, (n, size)."""
-        z = np.random.default_rng(random_state).standard_normal((len(self), size))
+        z = np.random.default_rng(random_state).standard_normal((len(self), count(size, "size", least=0)))
         return self._by_blocks(lambda law, v: law.from_normal(v), z)
 
     def to_frame(self, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95)) -> Any:
@@ -267,6 +267,12 @@ def across(parameter: Array, y: Array) -> Array:
     return parameter[:, None] if y.ndim == 2 else parameter
 
 
+def _flat(levels: Array, name: str) -> Array:
+    if levels.ndim != 1:
+        raise ValueError(f"`{name}` must be 1-dimensional; got shape {levels.shape}.")
+    return levels
+
+
 def _row_selection(rows: Any, n: int) -> Any:
     if isinstance(rows, slice):
         return rows
@@ -275,6 +281,8 @@ def _row_selection(rows: Any, n: int) -> Any:
             raise IndexError(f"row {rows} is out of range for {n} forecasts.")
         return np.atleast_1d(rows)
     rows = np.asarray(rows)
+    if rows.size and (rows.ndim != 1 or rows.dtype.kind not in "biu"):
+        raise IndexError(f"rows must be a slice, a mask or whole numbers; got {rows.dtype} of shape {rows.shape}.")
     if rows.dtype == bool and rows.shape != (n,):
         raise IndexError(f"a mask must have one entry per forecast; got shape {rows.shape} for {n} forecasts.")
     return rows if rows.size else rows.astype(np.intp)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 from ..maps.base import Side
-from .base import Distribution
+from .base import Distribution, _row_selection
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,8 +33,7 @@ class Joined(Distribution):
 
     def __getitem__(self, rows: Any) -> Self:
         """The laws of these rows; the parts stay whole."""
-        picked = np.arange(len(self))[rows]
-        picked = np.atleast_1d(picked)
+        picked = np.arange(len(self))[_row_selection(rows, len(self))]
         law = type(self)(self.parts, self.code[picked], self.place[picked])
         if self._index is not None:
             object.__setattr__(law, "_index", self._index[picked])
@@ -111,6 +110,9 @@ def concatenate(laws: Sequence[Distribution]) -> Distribution:
     laws = list(laws)
     if not laws:
         raise ValueError("`laws` must have at least one law; it is empty.")
+    odd: Any = next((law for law in list[Any](laws) if not isinstance(law, Distribution)), None)
+    if odd is not None:
+        raise TypeError(f"`laws` must be distributions; got {type(odd).__name__}. Wrap it with as_distribution.")
     if all(type(law) is type(laws[0]) for law in laws) and not isinstance(laws[0], Joined):
         whole = type(laws[0])._join(laws)
         if whole is not None:

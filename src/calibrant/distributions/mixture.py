@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from .._checks import Array, complain, finite, to_array
+from .._checks import Array, complain, count, finite, to_array
 from ..maps.base import Side
 from ._tails import TINY
 from .base import Distribution, across
@@ -219,7 +219,8 @@ class Mixture(SharedOrByRow):
         """Independent draws, (n, size): a component by its weight, then a value from it."""
         rng = np.random.default_rng(random_state)
         shares = np.broadcast_to(self.weights, (len(self), len(self.components)))  # type: ignore[arg-type]
-        level, z = rng.random((len(self), size)), rng.standard_normal((len(self), size))
+        shape = (len(self), count(size, "size", least=0))
+        level, z = rng.random(shape), rng.standard_normal(shape)
         out, reached = np.empty(z.shape), np.zeros(len(self))
         last = np.full(z.shape, True)
         for j, law in enumerate(self.components):

@@ -40,6 +40,9 @@ class Recalibrated(Distribution):
 
     def __post_init__(self) -> None:
         """Check that a batch of maps has one map per row."""
+        for name, value, kind in (("base", self.base, Distribution), ("map", self.map, Map)):
+            if not isinstance(value, kind):
+                raise TypeError(f"`{name}` must be a {kind.__name__}; got {type(value).__name__}.")
         if self.map.rows not in (None, len(self.base)):
             raise ValueError(
                 f"`map` must have one map per forecast; got {self.map.rows} for {len(self.base)} forecasts."

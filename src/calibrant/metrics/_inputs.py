@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from .._checks import Array, column, complain, nonempty, probabilities, same_length, sample_weights
+from .._checks import Array, column, complain, count, nonempty, probabilities, same_length, sample_weights
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..distributions.rows import row_blocks
@@ -66,9 +66,7 @@ def by_blocks(score: Score, law: Distribution, y: Array, width: int = 1) -> Arra
 def level_grid(levels: Any, *, open_ends: bool = False) -> Array:
     """Increasing probability levels; an integer m stands for 1/m, 2/m, ..., 1."""
     if isinstance(levels, (int, np.integer)) and not isinstance(levels, bool):
-        if levels < 1:
-            raise ValueError(f"`levels` must be at least 1; got {levels}.")
-        return np.arange(1, levels + 1) / levels
+        return np.arange(1, count(levels, "levels") + 1) / levels
     grid = nonempty(probabilities(levels, "levels", open_ends=open_ends), "levels")
     complain("levels", "increasing", grid, np.diff(grid, prepend=-1.0) <= 0)
     return grid
@@ -86,8 +84,7 @@ def equal_mass_bins(values: Array, weights: Array | None, bins: int, noise: Arra
     giving it weight 2 changes anything. Values within ``noise`` (a few rounding errors unless told) of their neighbour
     count as equal. Bins that stay empty are not counted.
     """
-    if bins < 1:
-        raise ValueError(f"`bins` must be at least 1; got {bins}.")
+    count(bins, "bins")
     order = np.argsort(values, kind="stable")
     slack = (8 * EPS * np.abs(values) if noise is None else noise)[order]
     apart = np.diff(values[order]) > np.maximum(slack[1:], slack[:-1])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, complain
+from .._checks import Array, complain, count
 from ..distributions.base import Distribution
 from ..distributions.ensemble import Ensemble
 from ..distributions.rows import row_blocks
@@ -121,8 +121,8 @@ def crps_decomposition(
     >>> parts.uncertainty
     1.175
     """
-    if members is not None and members < 1:
-        raise ValueError(f"`members` must be at least 1; got {members}.")
+    if members is not None:
+        count(members, "members")
     y, law, weights = paired(y_true, dist, sample_weight)
     below, above, outliers = _bins(law, y, members, np.ones(len(y)) if weights is None else weights)
     p = np.linspace(0, 1, len(below))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from .._checks import Array
+from .._checks import Array, count
 from ._inputs import paired, total
 from .pit_values import log_pits, score_intervals
 from .uniformity import TestResult
@@ -69,11 +69,11 @@ def knueppel_test(
     >>> metrics.knueppel_test(y, Normal(np.zeros(500), 1.0)).pvalue > 0.05
     True
     """
-    orders = sorted(set(moments))
-    if not orders or any(r < 1 or r != int(r) for r in orders):
-        raise ValueError(f"`moments` must be positive integers; got {tuple(moments)}.")
-    if lags is not None and lags < 0:
-        raise ValueError(f"`lags` must be at least 0; got {lags}.")
+    orders = sorted({count(r, "moments") for r in np.atleast_1d(moments).tolist()})
+    if not orders:
+        raise ValueError("`moments` must have at least one; it is empty.")
+    if lags is not None:
+        count(lags, "lags", least=0)
     if sample_weight is not None and lags != 0:
         raise ValueError("`sample_weight` must be None unless lags=0: a repeated row is no neighbour in time.")
     y, law, weights = paired(y_true, dist, sample_weight)

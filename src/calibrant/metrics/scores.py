@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, nonempty, probabilities
+from .._checks import Array, nonempty, probabilities, probability
 from ..distributions.base import Distribution
 from ._inputs import by_blocks, mean_score
 
@@ -131,7 +131,7 @@ def interval_score(
     >>> metrics.interval_score([0.0], Normal([0.0], 1.0), coverage=0.9)
     3.2897
     """
-    alpha = 1 - float(probabilities(coverage, "coverage")[0])
+    alpha = 1 - probability(coverage, "coverage")
 
     def score(law: Distribution, y: Array) -> Array:
         low, high = law.interval(1 - alpha).T

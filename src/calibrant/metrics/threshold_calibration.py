@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, column, nonempty
+from .._checks import Array, column, count, nonempty
 from ._inputs import equal_mass_bins, paired
 
 
@@ -62,6 +62,7 @@ def threshold_reliability(
     >>> curve.forecast, curve.observed
     (array([[0.1587, 0.8413]]), array([[0.5, 0.5]]))
     """
+    count(bins, "bins")
     y, law, weights = paired(y_true, dist, sample_weight)
     mass = np.ones(len(y)) if weights is None else weights
     points = _thresholds(thresholds, y, mass)
@@ -69,19 +70,18 @@ def threshold_reliability(
     for k, t in enumerate(points):
         q = law.cdf(np.full(len(y), t))
         labels = equal_mass_bins(q, weights, bins)
-        count = np.bincount(labels, mass)
-        used = slice(0, len(count))
-        rows[k, used] = count
-        forecast[k, used] = np.bincount(labels, mass * q) / count
-        observed[k, used] = np.bincount(labels, mass * (y <= t)) / count
+        size = np.bincount(labels, mass)
+        used = slice(0, len(size))
+        rows[k, used] = size
+        forecast[k, used] = np.bincount(labels, mass * q) / size
+        observed[k, used] = np.bincount(labels, mass * (y <= t)) / size
     return ThresholdReliability(points, forecast, observed, rows)
 
 
 def _thresholds(thresholds: Any, y: Array, mass: Array) -> Array:
     if not isinstance(thresholds, (int, np.integer)):
         return nonempty(column(np.atleast_1d(thresholds), "thresholds"), "thresholds")
-    if thresholds < 1:
-        raise ValueError(f"`thresholds` must be at least 1; got {thresholds}.")
+    count(thresholds, "thresholds")
     order = np.argsort(y)
     upper = np.cumsum(mass[order])
     levels = np.arange(1, thresholds + 1) / (thresholds + 1)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
-from .._checks import Array, one_of, probabilities
+from .._checks import Array, count, one_of, probability
 from ..calibration import Calibrator, normal_scores
 from ..distributions import Distribution, LocationScale, Normal, Recalibrated
 from ..maps import AffineMap, Map, UnitTails
@@ -56,10 +54,8 @@ class ScaleCalibrator(Calibrator):
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         one_of(self.method, "method", ["nll", "coverage", "bins"])
-        probabilities(self.coverage, "coverage")
-        count: Any = self.n_bins
-        if not isinstance(count, (int, np.integer)) or count < 1:
-            raise ValueError(f"`n_bins` must be a whole number of at least 1; got {count!r}.")
+        probability(self.coverage, "coverage")
+        count(self.n_bins, "n_bins")
         w = np.ones(len(y)) if weights is None else weights
         self.factor_ = _factor(forecasts, y, w, self.coverage if self.method == "coverage" else None)
         self.edges_, self.factors_ = np.empty(0), np.array([self.factor_])
