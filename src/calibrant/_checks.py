@@ -56,7 +56,7 @@ def index_of(*values: Any) -> Any:
     return None
 
 
-def complain(name: str, rule: str, array: Array, bad: NDArray[np.bool_], hint: str = "") -> None:
+def complain(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_], hint: str = "") -> None:
     """Raise ValueError if any entry is bad, telling how many and which is first."""
     count = int(np.count_nonzero(bad))
     if not count:

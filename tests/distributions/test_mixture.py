@@ -174,3 +174,9 @@ def test_rows_weights_and_index(law, rng):
 def test_errors_say_what_is_wrong(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_crps_of_components_that_are_points_to_rounding():
+    apart = Mixture([Laplace([1.0], 1e-300), Laplace([2.0], 1e-300)])
+    np.testing.assert_allclose(apart.crps([1.5]), 0.25, rtol=1e-6)
+    assert Mixture([Laplace([5.0], 1e-300), Laplace([5.0], 1e-300)]).crps([5.0])[0] < 1e-290

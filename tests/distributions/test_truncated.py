@@ -139,3 +139,10 @@ def test_rows_and_index(law):
 def test_errors_say_what_is_wrong(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_outcomes_beyond_every_score():
+    law = Truncated(Normal([0.0], 1e-300), lower=0.0)
+    y = np.array([[-1.0, 1.0, 1e300]])
+    assert law.cdf(y).tolist() == [[0, 1, 1]] and law.sf(y).tolist() == [[1, 0, 0]]
+    assert law.logsf(y).tolist() == [[0, -np.inf, -np.inf]] and law.logpdf(y).tolist() == [[-np.inf] * 3]

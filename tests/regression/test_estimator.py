@@ -38,12 +38,16 @@ from calibrant import (
     Normal,
     QuantileCalibrator,
     Quantiles,
+    Recalibrated,
     ResidualCalibrator,
     ScaleCalibrator,
+    Truncated,
 )
 from calibrant.calibration.same_rows import SameRowsWarning
+from calibrant.maps import AffineMap
 from calibrant.regression.levels import QuantileModels, level_parameters
-from calibrant.regression.reading import Reading, detect, prepare, root_mean_square
+from calibrant.regression.reading import Reading, detect, prepare
+from calibrant.regression.scale import root_mean_square
 
 MAPS = ("ecdf", "isotonic", "step", "beta", "kde")
 CALIBRATORS = [
@@ -496,6 +500,44 @@ def test_grouped_calibrator(rng):
 
 
 # ---- inputs ----
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"estimator": BayesianRidge}, "`estimator` must be a regressor with a predict method"),
+        ({"estimator": 3}, "`estimator` must be a regressor with a predict method; got 3"),
+        ({"method": "pred_dist"}, "method='pred_dist' needs a model with pred_dist; BayesianRidge has none"),
+        ({"estimator": GradientBoostingRegressor(), "levels": [0.5, 0.5]}, "`levels` must have at least two different"),
+        ({"cv": "twice"}, "`cv` must be an int, a splitter, an iterable of splits or 'same'; got 'twice'"),
+        ({"cv": [([0, 1, 2], [3, 40])]}, "`rows of cv` must be between 0 and 19; 1 of 2 values is not, first .* = 40"),
+    ],
+)
+def test_settings_that_cannot_be(settings, message, rng):
+    with pytest.raises((TypeError, ValueError), match=message):
+        CalibratedRegressor(**settings).fit(rng.normal(size=(20, 2)), rng.normal(size=20))
+
+
+def test_outcomes_with_gradients(rng):
+    torch = pytest.importorskip("torch")
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    model = CalibratedRegressor().fit(X, torch.tensor(y, requires_grad=True))
+    np.testing.assert_array_equal(model.predict(X), CalibratedRegressor().fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("wrap", [lambda law: Recalibrated(law, AffineMap()), Truncated, lambda law: Mixture([law])])
+def test_index_of_laws_made_of_laws(wrap, rng):
+    class Own(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict_dist(self, X):
+            return wrap(Normal(np.zeros(len(X)), 1.0))
+
+    X = pd.DataFrame(rng.normal(size=(30, 1)), columns=["x"], index=[f"r{i}" for i in range(30)])
+    model = CalibratedRegressor(Own(), ScaleCalibrator(), cv=3).fit(X, rng.normal(size=30))
+    for calibrated in (False, True):
+        assert model.predict_dist(X, calibrated=calibrated)[3:5].to_frame([0.5]).index.tolist() == ["r3", "r4"]
+
+
 def test_pandas_index_is_kept(rng):
     X, y = line(rng, 60)
     frame = pd.DataFrame(X, columns=["a", "b"], index=[f"row{i}" for i in range(60)])
@@ -576,7 +618,7 @@ def test_equal_predictions(rng):
         ({"levels": [0.1, 0.9]}, "`levels` needs a quantile regressor: BayesianRidge has no parameter"),
         ({"method": "quantiles"}, "method='quantiles' needs `levels`"),
         ({"method": "point", "levels": [0.1, 0.9]}, "method='point' takes no `levels`"),
-        ({"cv": "prefit"}, "`cv` must be one of 'same'; got 'prefit'"),
+        ({"cv": "prefit"}, "`cv` must be an int, a splitter, an iterable of splits or 'same'; got 'prefit'"),
         ({"cv": 50}, "greater than the number of samples"),
     ],
 )

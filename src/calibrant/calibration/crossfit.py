@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Array, column, nonempty, sample_weights, to_array
+from .._checks import Array, column, complain, nonempty, sample_weights, to_array
 from .nested import takes
 from .routing import uses_groups
 from .same_rows import warn_same
@@ -47,7 +47,7 @@ class Sample:
         """Check lengths and outcomes; X stays what it is (arrays, frames, texts, sparse matrices)."""
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
-        if np.asarray(y).dtype.kind == "c":
+        if not hasattr(y, "detach") and np.asarray(y).dtype.kind == "c":
             raise ValueError("Complex data not supported: `y` must be real numbers.")
         values = nonempty(to_array(y, "y"), "y")
         if values.ndim == 2 and values.shape[1] == 1:
@@ -100,6 +100,8 @@ def split_rows(splitter: Any, sample: Sample, params: dict[str, Any]) -> list[Sp
     pairs = splitter.split(sample.X, sample.y, **params)
     splits = [(_positions(train, n), _positions(test, n)) for train, test in pairs]
     splits = [(train, test) for train, test in splits if len(test)]
+    for rows in (part for split in splits for part in split):
+        complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
     if not splits:
         raise ValueError("`cv` must give at least one split with rows to forecast; it gives none.")
     shared = sum(int(np.isin(test, train).sum()) for train, test in splits)

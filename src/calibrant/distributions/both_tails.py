@@ -36,7 +36,7 @@ def log_between(low: Array, high: Array) -> Array:
     log_b = log_ndtr(b)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = log_b + np.log1p(-np.exp(log_ndtr(a) - log_b))
-    return np.where(a < b, out, -np.inf)
+    return np.where((a < b) & (log_b > -np.inf), out, -np.inf)
 
 
 def log_slope_of(log_density: Array, z: Array) -> Array:

@@ -64,8 +64,9 @@ class Mixture(SharedOrByRow):
 
     @property
     def index(self) -> Any:
-        """The first index among the components."""
-        return next((law.index for law in self.components if law.index is not None), None)
+        """Its own, or the first index among the components."""
+        known = (law.index for law in self.components if law.index is not None)
+        return next(known, None) if self._index is None else self._index
 
     @property
     def has_atoms(self) -> bool:

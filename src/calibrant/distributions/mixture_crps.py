@@ -85,6 +85,8 @@ class _Grid:
         centre = law._average(at[0.0])
         scale = 0.75 * (law._average(at[1.0]) - law._average(at[-1.0]))
         low, high = np.min(at[-_REACH], axis=0), np.max(at[_REACH], axis=0)
+        width = np.where(high > low, high - low, 1.0)  # laws may be points to rounding
+        scale = np.where(scale > 1e-9 * width, scale, width)
         return cls(law, centre, scale, np.arcsinh((low - centre) / scale), np.arcsinh((high - centre) / scale))
 
     def __getitem__(self, rows: Any) -> _Grid:

@@ -69,8 +69,8 @@ class Truncated(Distribution):
 
     @property
     def index(self) -> Any:
-        """The index of the base."""
-        return self.base.index
+        """Its own, or that of the base."""
+        return self.base.index if self._index is None else self._index
 
     @property
     def has_atoms(self) -> bool:

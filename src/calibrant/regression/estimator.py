@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import Array, one_of
+from .._checks import Array
 from ..calibration.base import check_calibrator
 from ..calibration.crossfit import (
     Fold,
@@ -134,8 +134,8 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
             For the base model's `fit`; sliced if they have one entry per row.
         """
         sample = Sample.of(X, y, sample_weight, groups)
-        validate_data(self, sample.X, skip_check_array=True)
         base, reading = prepare(self._base(), self.method, self.levels, sample.y)
+        validate_data(self, sample.X, skip_check_array=True)
         if isinstance(base, FrozenEstimator) or isinstance(self.cv, str):
             folds = [self._fold_of_all(base, reading, sample, fit_params)]
             models = [folds[0].model]
@@ -170,7 +170,8 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         groups_to_split((), sample.groups, self._calibrator())
         rows = np.arange(len(sample.y))
         if not isinstance(base, FrozenEstimator):
-            one_of(self.cv, "cv", ["same"])
+            if self.cv != "same":
+                make_splitter(self.cv, sample.y)  # knows no other word, and says so
             warn_same("cv='same'", stacklevel=4)
             routed = route(self, self._base(), None, {"sample_weight": sample.weights, **fit_params})
             model = fit_on(base, sample, routed.base)

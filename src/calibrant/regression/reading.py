@@ -69,9 +69,12 @@ class Reading:
 def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Reading]:
     """Decide how the model will be read; the model to fit is wrapped where each quantile level needs its own."""
     one_of(method, "method", ("auto", *KINDS))
-    if not hasattr(innermost(estimator), "predict") and not hasattr(innermost(estimator), "predict_dist"):
+    model = innermost(estimator)
+    if isinstance(estimator, type) or not (hasattr(model, "predict") or hasattr(model, "predict_dist")):
         raise TypeError(f"`estimator` must be a regressor with a predict method; got {estimator!r}.")
     kind = detect(estimator, levels) if method == "auto" else method
+    if kind in ("predict_dist", "pred_dist") and not hasattr(model, kind):
+        raise TypeError(f"method={kind!r} needs a model with {kind}; {type(model).__name__} has none.")
     if (kind == "quantiles") != (levels is not None):
         need = "needs `levels`, [0.05, 0.5, 0.95] say" if levels is None else "takes no `levels`"
         raise ValueError(f"method={kind!r} {need}.")
@@ -79,7 +82,9 @@ def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Re
     if kind != "quantiles":
         return estimator, Reading(kind, floor=floor)
     levels = np.unique(probabilities(levels, "levels"))
-    if not takes(innermost(estimator).predict, "quantiles") and level_parameters(estimator, 0.5) is not None:
+    if len(levels) < 2:
+        raise ValueError(f"`levels` must have at least two different values; got {levels.tolist()}.")
+    if not takes(model.predict, "quantiles") and level_parameters(estimator, 0.5) is not None:
         estimator = QuantileModels(estimator, levels)
     return estimator, Reading(kind, levels, floor)
 
