@@ -9,6 +9,8 @@ Gauss-Kronrod (7, 15) over many panels at a time; those of counts are exact sums
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,8 @@ from scipy.special import ndtr
 from .._checks import Array
 from .base import BLOCK, Distribution
 
-# A score takes (y, centre, cdf, sf) of one block of points and returns the integrand.
-Integrand = Callable[[Array, Array, Array, Array], Array]
+# An integrand takes the distance u from the centre, the cdf and the sf of one block of points.
+Integrand = Callable[[Array, Array, Array], Array]
 
 _HALF = np.array([0.3, 0.7, 1.1, 1.6, 2.2, 3.0, 4.0, 5.2, 6.5, 8.0, 10.0, 12.5, 16.0, 21.0, 28.0, 37.0])
 EDGE_SCORES = np.concatenate([-_HALF[::-1], [0.0], _HALF])  # panels end at these normal scores
@@ -37,56 +39,83 @@ NODES = np.concatenate([-_X, [0.0], _X[::-1]])
 KRONROD = np.concatenate([_K, [0.209482141084727828012999174891714], _K[::-1]])
 GAUSS = np.concatenate([_G, [0.417959183673469387755102040816327], _G[::-1]])
 TOLERANCE, DEEPEST = 1e-10, 48
+FARTHEST = 1e150  # units from the centre; squares stay finite
 
 
 def mean(law: Distribution) -> Array:
     """Expectations of each law; inf where the tail index is at most 1."""
-    centre = law.median()
-    out = centre + _integral(law, centre, _first_moment)
+    frame = _Frame.of(law, law.median())
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = frame.centre + frame.unit * _integral(law, frame, _first_moment)
     return np.where(law.tail_index <= 1, np.inf, out)
 
 
 def variance(law: Distribution) -> Array:
     """Variances of each law; inf where the tail index is at most 2."""
-    centre = law.median()
-    first = _integral(law, centre, _first_moment)
-    second = _integral(law, centre, _second_moment)
-    return np.where(law.tail_index <= 2, np.inf, second - np.square(first))
+    frame = _Frame.of(law, law.median())
+    first = _integral(law, frame, _first_moment)
+    second = _integral(law, frame, _second_moment)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        out = np.square(frame.unit * np.sqrt(np.maximum(second - np.square(first), 0.0)))
+    return np.where(law.tail_index <= 2, np.inf, out)
 
 
 def crps(law: Distribution, y: Array) -> Array:
     """CRPS of one outcome per row; inf where the tail index is at most 1/2."""
-    out = _integral(law, np.asarray(y, dtype=float), _squared_error)
+    frame = _Frame.of(law, np.asarray(y, dtype=float))
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = frame.unit * _integral(law, frame, _squared_error)
     return np.where(law.tail_index <= 0.5, np.inf, out)
 
 
-def _first_moment(y: Array, centre: Array, cdf: Array, sf: Array) -> Array:
-    return np.where(y < centre, -cdf, sf)
+def _first_moment(u: Array, cdf: Array, sf: Array) -> Array:
+    return np.where(u < 0, -cdf, sf)
 
 
-def _second_moment(y: Array, centre: Array, cdf: Array, sf: Array) -> Array:
-    return 2 * np.abs(y - centre) * np.where(y < centre, cdf, sf)
+def _second_moment(u: Array, cdf: Array, sf: Array) -> Array:
+    return 2 * np.abs(u) * np.where(u < 0, cdf, sf)
 
 
-def _squared_error(y: Array, centre: Array, cdf: Array, sf: Array) -> Array:
-    return np.square(np.where(y < centre, cdf, sf))
+def _squared_error(u: Array, cdf: Array, sf: Array) -> Array:
+    return np.square(np.where(u < 0, cdf, sf))
 
 
-def _integral(law: Distribution, centre: Array, integrand: Integrand) -> Array:
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """Where each row's integral is centred and in what unit it is measured: u = (y - centre) / unit."""
+
+    centre: Array
+    unit: Array
+
+    @classmethod
+    def of(cls, law: Distribution, centre: Array) -> _Frame:
+        """Half the width of the central 68 %, or 1 where that is nothing, or for counts."""
+        if law.on_integers:
+            return cls(centre, np.ones(len(law)))
+        low, high = law._by_blocks(lambda part, z: part.from_normal(z), np.array([[-1.0, 1.0]])).T
+        unit = 0.5 * high - 0.5 * low
+        return cls(centre, np.where(unit > 0, unit, 1.0))
+
+    def __getitem__(self, rows: Any) -> _Frame:
+        """The frames of these rows."""
+        return _Frame(self.centre[rows], self.unit[rows])
+
+
+def _integral(law: Distribution, frame: _Frame, integrand: Integrand) -> Array:
     """Integrate over the whole line, row by row, in blocks of rows."""
     whole = _sum_over_counts if law.on_integers else _adaptive
     step = 1024
     parts = [slice(start, start + step) for start in range(0, len(law), step)]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.concatenate([np.empty(0), *(whole(law[rows], centre[rows], integrand) for rows in parts)])
+        return np.concatenate([np.empty(0), *(whole(law[rows], frame[rows], integrand) for rows in parts)])
 
 
-def _adaptive(law: Distribution, centre: Array, integrand: Integrand) -> Array:
+def _adaptive(law: Distribution, frame: _Frame, integrand: Integrand) -> Array:
     """Adaptive Gauss-Kronrod on all panels of all rows at once: those that are not yet accurate are halved."""
     n = len(law)
-    edges = np.hstack([law.from_normal(EDGE_SCORES[None, :]), law._kinks(), centre[:, None]])
-    big = np.finfo(float).max ** 0.5
-    edges = np.sort(np.clip(edges, -big, big), axis=1)
+    edges = np.hstack([law.from_normal(EDGE_SCORES[None, :]), law._kinks(), frame.centre[:, None]])
+    edges = edges / frame.unit[:, None] - (frame.centre / frame.unit)[:, None]
+    edges = np.sort(np.clip(edges, -FARTHEST, FARTHEST), axis=1)
     rows = np.repeat(np.arange(n), edges.shape[1] - 1)
     left, right = edges[:, :-1].ravel(), edges[:, 1:].ravel()
     total, size = np.zeros(n), np.zeros(n)
@@ -95,7 +124,7 @@ def _adaptive(law: Distribution, centre: Array, integrand: Integrand) -> Array:
         rows, left, right = rows[wide], left[wide], right[wide]
         if not len(rows):
             break
-        value, error = _kronrod(law, centre, integrand, (rows, left, right))
+        value, error = _kronrod(law, frame, integrand, (rows, left, right))
         size = np.maximum(size, np.bincount(rows, np.abs(value), minlength=n))
         done = (error <= TOLERANCE * size[rows]) | (depth == DEEPEST - 1)
         total += np.bincount(rows[done], value[done], minlength=n)
@@ -107,7 +136,7 @@ def _adaptive(law: Distribution, centre: Array, integrand: Integrand) -> Array:
 
 
 def _kronrod(
-    law: Distribution, centre: Array, integrand: Integrand, panels: tuple[NDArray[np.intp], Array, Array]
+    law: Distribution, frame: _Frame, integrand: Integrand, panels: tuple[NDArray[np.intp], Array, Array]
 ) -> tuple[Array, Array]:
     """Value and error estimate of each panel."""
     rows, left, right = panels
@@ -116,16 +145,18 @@ def _kronrod(
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         half = 0.5 * (right[part] - left[part])
-        y = (left[part] + half)[:, None] + half[:, None] * NODES
-        z = law[rows[part]].to_normal(y)
-        f = integrand(y, centre[rows[part], None], ndtr(z), ndtr(-z))
+        u = (left[part] + half)[:, None] + half[:, None] * NODES
+        own = frame[rows[part]]
+        z = law[rows[part]].to_normal(own.centre[:, None] + own.unit[:, None] * u)
+        f = integrand(u, ndtr(z), ndtr(-z))
         value[part] = half * (f @ KRONROD)
         error[part] = np.abs(value[part] - half * (f @ GAUSS))
     return value, error
 
 
-def _sum_over_counts(law: Distribution, centre: Array, integrand: Integrand) -> Array:
+def _sum_over_counts(law: Distribution, frame: _Frame, integrand: Integrand) -> Array:
     """Exact for counts: F is constant between whole numbers, and the integrand linear on each side of the centre."""
+    centre = frame.centre
     low = np.floor(np.minimum(law.from_normal(np.full(len(law), -9.0)), centre))
     high = np.ceil(np.maximum(law.from_normal(np.full(len(law), 9.0)), centre)) + 1
     out = np.zeros(len(law))
@@ -137,7 +168,7 @@ def _sum_over_counts(law: Distribution, centre: Array, integrand: Integrand) -> 
         cdf, sf = ndtr(cell), ndtr(-cell)
         c = centre[:, None]
         cut = np.clip(c, k, k + 1)  # the centre may lie inside a cell
-        left = (cut - k) * integrand(0.5 * (k + cut), c, cdf, sf)
-        right = (k + 1 - cut) * integrand(0.5 * (cut + k + 1), c, cdf, sf)
+        left = (cut - k) * integrand(0.5 * (k + cut) - c, cdf, sf)
+        right = (k + 1 - cut) * integrand(0.5 * (cut + k + 1) - c, cdf, sf)
         out += (left + right).sum(axis=1)
     return out
