@@ -256,7 +256,8 @@ svg text { font-family: inherit !important; }
 <p>The data are scikit-learn's: ten measurements on each of 442 diabetes patients, and the progression of the disease
 a year later. Each model was trained on one part of the patients, and its calibrator on forecasts of patients that the
 model had not seen (five-fold cross-fitting). Every number and picture here is about the other patients, whom neither
-has seen.</p>
+has seen. The page shows how things work and is no benchmark: forest and booster were set up so that there is something
+to repair.</p>
 <div class="wide">$table</div>
 <p class="note">$note NLL (negative log likelihood) and CRPS are better when smaller; 90&nbsp;% intervals should hold
 90&nbsp;% of the outcomes; among calibrated forecasts, a smaller predicted standard deviation is better.</p>
