@@ -9,6 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from .._checks import Array, complain
 from ..distributions import Distribution
+from ..metrics.pit_values import score_intervals
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
 _FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
@@ -22,8 +23,7 @@ def normal_scores(
     At an atom the score is an interval: its mass is spread evenly over it (nine points, a ninth of the weight each),
     or one point is drawn from it (``atoms="random"``).
     """
-    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
-    left = law._by_blocks(lambda part, v: part.to_normal(v, "left"), y) if law.has_atoms else right
+    left, right = score_intervals(law, y)
     if not (np.isfinite(left.min(initial=0.0)) and np.isfinite(right.max(initial=0.0))):
         outside = np.isinf(right) & (left == right)  # an atom of probability 1 runs from -inf to inf
         hint = "A forecast that rules an outcome out cannot be mended."

@@ -12,6 +12,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._checks import Array, count, index_of, probabilities, probability, to_array
 from ..maps.base import Map, Side, concatenate_maps
+from .both_tails import log_between
 
 BLOCK = 16384  # numbers worked on at a time, so that intermediate results stay in the cache
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
@@ -320,10 +321,4 @@ def _log_density(law: Distribution, y: Array) -> Array:
 
 
 def _log_mass(law: Distribution, y: Array) -> Array:
-    left, right = law.to_normal(y, "left"), law.to_normal(y, "right")
-    upper = left > 0  # differences are taken where the probabilities are small
-    high = log_ndtr(np.where(upper, -left, right))
-    low = log_ndtr(np.where(upper, -right, left))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        out = high + np.log1p(-np.exp(low - high))
-    return np.where(left >= right, -np.inf, out)
+    return log_between(law.to_normal(y, "left"), law.to_normal(y, "right"))

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri
 
 from .._checks import Array
+from ._factorials import LOG_2PI
 from ._tails import score_from_log
-from .base import HALF_LOG_2PI
 
 _SLACK, _EPS = 1e-12, 4 * np.finfo(float).eps
 
@@ -36,13 +36,13 @@ def log_between(low: Array, high: Array) -> Array:
     log_b = log_ndtr(b)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = log_b + np.log1p(-np.exp(log_ndtr(a) - log_b))
-    return np.where((a < b) & (log_b > -np.inf), out, -np.inf)
+    return np.where((a >= b) | (log_b == -np.inf), -np.inf, out)
 
 
 def log_slope_of(log_density: Array, z: Array) -> Array:
     """Log dz/dy from the log density of y and its normal score."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(log_density + 0.5 * np.square(z) + HALF_LOG_2PI)
+        return np.asarray(log_density + 0.5 * np.square(z) + 0.5 * LOG_2PI)
 
 
 def slack(z: Array) -> Array:

@@ -57,15 +57,12 @@ def pit(
     return np.asarray(np.exp(log_pits(left, right, kind, random_state)[0]) if law.has_atoms else ndtr(right))
 
 
-def normal_scores(law: Distribution, y: Array, side: Literal["left", "right"] = "right") -> Array:
-    """Normal scores of one outcome per row."""
-    return law._by_blocks(lambda part, v: part.to_normal(v, side), y)
-
-
 def score_intervals(law: Distribution, y: Array) -> tuple[Array, Array]:
     """Normal scores of P(Y < y) and P(Y <= y); the same array twice where there are no atoms."""
-    right = normal_scores(law, y)
-    return (np.minimum(normal_scores(law, y, "left"), right) if law.has_atoms else right), right
+    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
+    if not law.has_atoms:
+        return right, right
+    return np.minimum(law._by_blocks(lambda part, v: part.to_normal(v, "left"), y), right), right
 
 
 def log_pits(left: Array, right: Array, kind: PitKind, random_state: Any = None) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from .._checks import Array, one_of
 from ..distributions.base import Distribution
 from ..distributions.rows import row_blocks
 from ._inputs import level_grid, level_scores, paired
-from .pit_values import normal_scores, score_intervals
+from .pit_values import score_intervals
 
 Weighting = Literal["uniform", "counts"]
 
@@ -177,7 +177,7 @@ def _count_below(
 ) -> tuple[Array, Array]:
     """Laws without atoms: one search per row, one histogram."""
     cells = len(levels) + 1
-    first_level = np.searchsorted(level_scores(levels), normal_scores(law, y), side="left")
+    first_level = np.searchsorted(level_scores(levels), score_intervals(law, y)[1], side="left")
     counts = np.bincount(labels * cells + first_level, weights, minlength=groups * cells)
     below = np.cumsum(counts.reshape(groups, cells), axis=1)[:, :-1].astype(np.float64)
     return below, below
