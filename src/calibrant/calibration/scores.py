@@ -24,11 +24,12 @@ def normal_scores(
     or one point is drawn from it (``atoms="random"``).
     """
     left, right = score_intervals(law, y)
-    if not (np.isfinite(left.min(initial=0.0)) and np.isfinite(right.max(initial=0.0))):
+    farthest = max(-left.min(initial=0.0), right.max(initial=0.0))
+    if not np.isfinite(farthest):
         outside = np.isinf(right) & (left == right)  # an atom of probability 1 runs from -inf to inf
         hint = "A forecast that rules an outcome out cannot be mended."
         complain("y", "inside the support of its forecast", y, outside, hint)
-    if max(-left.min(initial=0.0), right.max(initial=0.0)) > _FARTHEST:
+    if farthest > _FARTHEST:
         far = (np.abs(right) > _FARTHEST) & (left == right)
         complain("y", f"within {_FARTHEST:g} predicted deviations of its forecast", y, far, "Another unit?")
     if left is right or not (split := left < right).any():
