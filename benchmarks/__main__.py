@@ -8,9 +8,14 @@ import sys
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before NumPy is loaded
 
-from benchmarks import ensembles, recalibration  # noqa: E402
+from benchmarks import density, ensembles, gp_beta, recalibration  # noqa: E402
 
-TABLES = {"recalibration": recalibration.lines, "ensembles": ensembles.lines}
+TABLES = {
+    "recalibration": recalibration.lines,
+    "ensembles": ensembles.lines,
+    "density": density.lines,
+    "gp_beta": gp_beta.lines,
+}
 
 
 def main(names: list[str]) -> int:

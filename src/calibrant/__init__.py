@@ -21,12 +21,26 @@ from .distributions import (
     Truncated,
     concatenate,
 )
-from .regression import CalibratedRegressor, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
+from .regression import (
+    CalibratedRegressor,
+    DensityCalibrator,
+    FlowCalibrator,
+    GPBetaCalibrator,
+    GPCCalibrator,
+    QuantileCalibrator,
+    ResidualCalibrator,
+    ScaleCalibrator,
+    StackCalibrator,
+)
 
 __all__ = [
     "CalibratedRegressor",
     "Chain",
+    "DensityCalibrator",
     "Ensemble",
+    "FlowCalibrator",
+    "GPBetaCalibrator",
+    "GPCCalibrator",
     "Gamma",
     "GroupedCalibrator",
     "Histogram",
@@ -42,6 +56,7 @@ __all__ = [
     "Recalibrated",
     "ResidualCalibrator",
     "ScaleCalibrator",
+    "StackCalibrator",
     "StudentT",
     "Truncated",
     "__version__",

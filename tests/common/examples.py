@@ -58,6 +58,21 @@ def _bent(rng: np.random.Generator) -> m.Map:
     return m.PiecewiseLinearMap(knots, np.cumsum(rng.uniform(0.2, 1.0, 6)) - 2, (0.8, 1.3))
 
 
+def _flow(rng: np.random.Generator) -> m.Map:
+    a, b = np.exp(rng.normal(0, 0.3, (2, ROWS)))
+    heights, centres = np.exp(rng.normal(0, 0.5, (ROWS, 3))), np.sort(rng.normal(0, 1, (ROWS, 3)), axis=1)
+    return m.FlowMap(a, b, rng.normal(0, 0.5, ROWS), heights, centres, *np.tile([[0.6], [0.2], [1.2]], ROWS))
+
+
+def _segments(rng: np.random.Generator) -> m.Map:
+    knots = np.sort(rng.normal(0, 1, (ROWS, 4)), axis=1)
+    return m.ProbabilityRows.from_log_masses(knots, np.log(rng.dirichlet(np.full(5, 3.0), ROWS)))
+
+
+def _averaged(rng: np.random.Generator) -> m.Map:
+    return m.AveragedBetaMap(rng.normal(0, 0.3, (ROWS, 3)), np.tril(rng.normal(0, 0.1, (ROWS, 3, 3))))
+
+
 MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
     "AffineMap": lambda rng: m.AffineMap(float(rng.normal(0, 0.5)), float(np.exp(rng.normal(0, 0.3)))),
     "AffineMap, rows": lambda rng: m.AffineMap(rng.normal(0, 0.5, ROWS), np.exp(rng.normal(0, 0.3, ROWS))),
@@ -71,6 +86,13 @@ MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
     "SplineMap, kernel": _fitted(m.fit_kernel, 25),
     "UnitTails, rows": lambda rng: m.UnitTails(m.AffineMap(rng.normal(0, 0.5, ROWS), 1.2), -2.0, 2.5),
     "UnitTails": lambda rng: m.UnitTails(m.AffineMap(0.2, float(np.exp(rng.normal(0, 0.3)))), -2.0, 2.5),
+}
+
+
+BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # costly: tried on a few laws
+    "FlowMap": _flow,
+    "ProbabilityRows": _segments,
+    "AveragedBetaMap": _averaged,
 }
 
 

@@ -12,11 +12,16 @@ from sklearn.exceptions import NotFittedError
 import calibrant
 from calibrant import (
     Chain,
+    DensityCalibrator,
+    FlowCalibrator,
+    GPBetaCalibrator,
+    GPCCalibrator,
     GroupedCalibrator,
     Normal,
     QuantileCalibrator,
     ResidualCalibrator,
     ScaleCalibrator,
+    StackCalibrator,
     StudentT,
 )
 from calibrant.regression.quantile import FITS
@@ -27,6 +32,11 @@ CALIBRATORS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} 
     "scale, nll": ScaleCalibrator(),
     "scale, coverage": ScaleCalibrator("coverage"),
     "scale, bins": ScaleCalibrator("bins", n_bins=3),
+    "density": DensityCalibrator(n_thresholds=12),
+    "gpc": GPCCalibrator(8, n_basis=10, n_grid=32),
+    "gp-beta": GPBetaCalibrator(),
+    "flow": FlowCalibrator(),
+    "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]),
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),
 }
 every = pytest.mark.parametrize("name", CALIBRATORS)
@@ -106,6 +116,7 @@ def test_any_kind_of_column(name, data, kind):
 
 
 @every
+@pytest.mark.filterwarnings("ignore:.*rows.*:UserWarning")  # some say that they fall back
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows(name, n):
     law = (

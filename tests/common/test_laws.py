@@ -11,11 +11,12 @@ from scipy.stats import kstest
 
 from calibrant import distributions as d
 from calibrant.maps import UnitTails
-from tests.common.examples import LAWS, MAPS, ROWS, normal_levels, some_levels
+from tests.common.examples import BATCH_MAPS, LAWS, MAPS, ROWS, normal_levels, some_levels
 
 PAIRS = [pytest.param(law, None, id=law) for law in LAWS] + [
     pytest.param(law, map, id=f"{law} x {map}") for law in LAWS for map in MAPS
 ]
+PAIRS += [pytest.param(law, map, id=f"{law} x {map}") for law in ("Normal", "Gamma") for map in BATCH_MAPS]
 seeds = st.integers(0, 10_000)
 
 
@@ -24,7 +25,7 @@ def make(law_name, map_name, seed):
     law = LAWS[law_name](rng)
     if map_name is None:
         return law, rng
-    map = MAPS[map_name](rng)
+    map = (MAPS | BATCH_MAPS)[map_name](rng)
     bounded = np.isfinite(np.concatenate(law.support)).all()  # far scores round to the ends of the support
     if (law.has_heavy_tails or bounded or law.on_integers) and not map.has_steps:  # and counts reach far
         map = UnitTails(map, -2.0, 2.0)

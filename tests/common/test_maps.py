@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from calibrant import maps as m
-from tests.common.examples import MAPS, ROWS
+from tests.common.examples import BATCH_MAPS, ROWS
+from tests.common.examples import MAPS as CHEAP_MAPS
 
 seeds = st.integers(0, 10_000)
+MAPS = CHEAP_MAPS | BATCH_MAPS
 FITS = [m.fit_spline, m.fit_ecdf, m.fit_isotonic, m.fit_step, m.fit_beta, m.fit_kernel]
 
 

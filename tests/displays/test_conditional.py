@@ -7,10 +7,16 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from calibrant import Normal, metrics
-from calibrant.displays import CalibrationMapDisplay, DensityDisplay, ThresholdReliabilityDisplay
+from calibrant.displays import (
+    CalibrationMapDisplay,
+    DensityDisplay,
+    ThresholdMapDisplay,
+    ThresholdReliabilityDisplay,
+)
+from calibrant.regression.gpc import GPCCalibrator
 
 LAW = Normal([0.0, 5.0, 1.0], [1.0, 2.0, 1.0])
 
@@ -72,3 +78,16 @@ def test_threshold_lines_draw_the_measure(rng: np.random.Generator) -> None:
     for line, q, r in zip(display.lines_, curve.forecast, curve.observed, strict=True):
         np.testing.assert_allclose(line.get_xydata(), np.column_stack([q, r]))
     assert list(display.diagonal_.get_xdata()) == [0, 1]
+
+
+def test_threshold_map_draws_the_classifier_and_its_pairs(rng: np.random.Generator) -> None:
+    mu = rng.normal(size=80)
+    y = mu + rng.normal(size=80)
+    calibrator = GPCCalibrator(8, n_basis=6, n_grid=16).fit(Normal(mu, 1.0), y)
+    display = ThresholdMapDisplay.from_calibrator(calibrator, Normal(mu, 1.0), y, name="GPC").plot()
+    np.testing.assert_allclose(display.values[3, 7], calibrator.probability(ndtri(display.q[7]), display.t[3]))
+    t, _, below = display.pairs
+    assert len(t) == 80 * 8
+    np.testing.assert_array_equal(below.reshape(80, 8), y[:, None] <= t.reshape(80, 8))
+    np.testing.assert_allclose(display.dots_.get_offsets()[:, 0], t)
+    assert display.ax_.get_title() == "GPC"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import Array, outcomes, sample_weights
 from ..adapters import as_distribution
 from ..distributions import Distribution
+from .threads import one_thread
 
 _FEWEST = 1e-9  # rows, counted with their weights
 
@@ -35,7 +36,8 @@ class Calibrator(BaseEstimator, ABC):
         """
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        self._fit(laws[rows], y, weights)
+        with one_thread():
+            self._fit(laws[rows], y, weights)
         self.n_rows_ = len(y)
         return self
 

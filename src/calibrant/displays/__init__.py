@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from .beta_parameters import BetaParametersDisplay
 from .calibration_curve import CalibrationCurveDisplay
 from .calibration_map import CalibrationMapDisplay
 from .density import DensityDisplay
 from .fan import FanDisplay
 from .pit import PITDisplay
+from .threshold_map import ThresholdMapDisplay
 from .threshold_reliability import ThresholdReliabilityDisplay
 
 __all__ = [
+    "BetaParametersDisplay",
     "CalibrationCurveDisplay",
     "CalibrationMapDisplay",
     "DensityDisplay",
     "FanDisplay",
     "PITDisplay",
+    "ThresholdMapDisplay",
     "ThresholdReliabilityDisplay",
 ]

@@ -95,8 +95,8 @@ class Recalibrated(Distribution):
         return self.base.log_slope(y) + self.map.log_slope(self.base.to_normal(y))
 
     def _kinks(self) -> Array:
-        knots = self.map.bends
-        own = self.base.from_normal(knots[None, :]) if 0 < len(knots) <= MOST_KINKS else np.empty((len(self), 0))
+        knots = self.map.bends[None, :] if self.map.rows is None else self.map.row_bends
+        own = self.base.from_normal(knots) if 0 < knots.shape[1] <= MOST_KINKS else np.empty((len(self), 0))
         return np.hstack([self.base._kinks(), own])
 
     def _standard(self) -> tuple[LocationScale, StandardLaw] | None:

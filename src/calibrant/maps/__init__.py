@@ -1,10 +1,13 @@
 """Increasing maps of normal scores, and how they are fitted. Fitting a map returns a finished object."""
 
 from .affine import AffineMap, identity
+from .averaged_beta import AveragedBetaMap
 from .base import Map
 from .beta import BetaMap, fit_beta
+from .flow import FlowMap
 from .kernel import fit_kernel
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
+from .probability_rows import ProbabilityRows
 from .ranks import fit_ecdf, fit_isotonic, fit_step
 from .spline import SplineMap
 from .spline_fit import fit_spline
@@ -12,10 +15,13 @@ from .tails import UnitTails
 
 __all__ = [
     "AffineMap",
+    "AveragedBetaMap",
     "BetaMap",
+    "FlowMap",
     "Map",
     "PiecewiseLinearMap",
     "ProbabilityMap",
+    "ProbabilityRows",
     "SplineMap",
     "StepMap",
     "UnitTails",

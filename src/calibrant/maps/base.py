@@ -39,6 +39,11 @@ class Map(ABC):
         """Normal scores where T is not smooth, sorted (empty for a smooth or a per-row map)."""
         return np.empty(0)
 
+    @property
+    def row_bends(self) -> Array:
+        """The same for a batch, (rows, k); no columns where its maps are smooth."""
+        return np.empty((self.rows or 0, 0))
+
     @abstractmethod
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """T(z); at a jump the limit from the given side."""

@@ -1,8 +1,23 @@
 """Calibrators of predictive distributions, and the estimator that uses them."""
 
+from .density import DensityCalibrator
 from .estimator import CalibratedRegressor
+from .flow import FlowCalibrator
+from .gp_beta import GPBetaCalibrator
+from .gpc import GPCCalibrator
 from .quantile import QuantileCalibrator
 from .residual import ResidualCalibrator
 from .scale import ScaleCalibrator
+from .stack import StackCalibrator
 
-__all__ = ["CalibratedRegressor", "QuantileCalibrator", "ResidualCalibrator", "ScaleCalibrator"]
+__all__ = [
+    "CalibratedRegressor",
+    "DensityCalibrator",
+    "FlowCalibrator",
+    "GPBetaCalibrator",
+    "GPCCalibrator",
+    "QuantileCalibrator",
+    "ResidualCalibrator",
+    "ScaleCalibrator",
+    "StackCalibrator",
+]

@@ -1,0 +1,1 @@
+"""Song et al. (2019), Distribution calibration for regression."""

@@ -1,0 +1,116 @@
+"""The map of a threshold classifier over forecast probability and threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from .._checks import Array, column
+from ..adapters import as_distribution
+from ._axes import axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
+
+_SIDE, _MOST_PAIRS = 101, 4000
+
+
+@dataclass(kw_only=True)
+class ThresholdMapDisplay:
+    r"""Calibrated probability of :math:`Y \le t` over the forecast probability q and the threshold t.
+
+    Dots are the pairs a `GPCCalibrator` learns from: of rows and thresholds, in one colour where :math:`y \le t`, in
+    another where not (Song et al. 2018, fig. 2). Straight horizontal bands would be one map for all thresholds.
+
+    Make it with :meth:`from_calibrator`.
+
+    Attributes
+    ----------
+    q : array (k,)
+        Probabilities before the classifier, after the calibrator's common quantile map.
+    t : array (k,)
+        Thresholds.
+    values : array (k, k)
+        Calibrated probability at each t (line) and q (column).
+    pairs : (array, array, array)
+        t, q and whether y <= t of the drawn pairs.
+    name : str or None
+        What is drawn.
+    contours_, dots_, ax_, figure_
+        What :meth:`plot` drew.
+    """
+
+    q: Array
+    t: Array
+    values: Array
+    pairs: tuple[Array, Array, Array]
+    name: str | None = None
+    contours_: QuadContourSet = field(init=False, repr=False)
+    dots_: PathCollection = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    @classmethod
+    def from_calibrator(cls, calibrator: Any, forecasts: Any, y: Any, *, name: str | None = None) -> Self:
+        """Compute the map of a fitted `GPCCalibrator`.
+
+        Parameters
+        ----------
+        calibrator : fitted GPCCalibrator
+        forecasts : Distribution, or what ``as_distribution`` accepts
+            n forecasts, those it was fitted on say.
+        y : array-like (n,)
+            Their outcomes.
+        name : str, optional
+            What to call it in the title.
+
+        Returns
+        -------
+        ThresholdMapDisplay
+        """
+        law = calibrator.quantile_.transform(as_distribution(forecasts))
+        outcome = column(y, "y", len(law))
+        low, high = calibrator.range_
+        t, q = np.linspace(low, high, _SIDE), np.linspace(0.005, 0.995, _SIDE)
+        values = calibrator.probability(ndtri(q)[None, :], t[:, None])
+        thresholds = np.linspace(low, high, int(calibrator.n_thresholds))
+        rows = np.arange(0, len(law), -(-len(law) * len(thresholds) // _MOST_PAIRS))
+        z = law[rows].to_normal(thresholds[None, :])
+        below = outcome[rows, None] <= thresholds
+        pairs = (np.broadcast_to(thresholds, z.shape).ravel(), ndtr(z).ravel(), below.ravel().astype(float))
+        return cls(q=q, t=t, values=values, pairs=pairs, name=name)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless told.
+        name : str, optional
+            What to call it instead of its own name.
+        **kwargs
+            For matplotlib's ``contourf``.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_, self.figure_ = axes_or_new(ax, (5.8, 4.4))
+        ax, title = self.ax_, self.name if name is None else name
+        style: dict[str, Any] = {"levels": np.linspace(0, 1, 11), "cmap": "Greys", "alpha": 0.8} | kwargs
+        self.contours_ = ax.contourf(self.t, self.q, self.values.T, **style)
+        t, q, below = self.pairs
+        colours = np.where(below > 0, "#0072B2", "#D55E00")
+        self.dots_ = ax.scatter(t, q, s=5, c=colours, linewidths=0, alpha=0.5)
+        ax.set(xlabel="Threshold t", ylabel="Forecast probability q(t)", ylim=(0, 1), xlim=(self.t[0], self.t[-1]))
+        self.figure_.colorbar(self.contours_, ax=ax, label="Calibrated probability of Y ≤ t")
+        if title:
+            ax.set_title(title, fontsize="medium")
+        return self

@@ -1,0 +1,235 @@
+"""What conditional calibrators see of a forecast: standardised features and a smooth basis of functions of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from .._checks import Array
+from ..calibration import normal_scores
+from ..distributions import Distribution, LocationScale
+from ..distributions.rows import row_blocks
+
+CLIP = 0.002  # share of rows on each side beyond which a feature is held constant
+LEAST_SPREAD = 0.05  # standard deviation of log σ below which it is no feature
+LEAST_SCALE = 0.3  # log σ is divided by at least this: small differences between folds are no signal
+LENGTHS = (0.75, 1.0)  # of the kernel along the standardised mean and log σ
+ROWS_PER_LANDMARK = 30
+FEWEST_LANDMARKS = 5
+_CONSTANT = 1e-9  # relative spread of means that is rounding
+_JITTER = 1e-6
+
+
+class Scores(NamedTuple):
+    """Normal scores of the outcomes, their weights, and the row each belongs to (an atom's row has several)."""
+
+    z: Array
+    weights: Array
+    rows: NDArray[np.intp]
+
+
+def scores_by_row(law: Distribution, y: Array, weights: Array) -> Scores:
+    """As `normal_scores`, with the row of each score."""
+    z, spread = normal_scores(law, y, weights)
+    rows = np.arange(len(y))
+    if len(z) > len(y):
+        split = law.to_normal(y, "left") < law.to_normal(y)
+        parts = (len(z) - np.count_nonzero(~split)) // np.count_nonzero(split)
+        rows = np.concatenate([rows[~split], np.repeat(rows[split], parts)])
+    return Scores(z, weights if spread is None else spread, rows)
+
+
+def distinct_rows(law: Distribution, y: Array, weights: Array | None) -> tuple[Distribution, Array, Array]:
+    """Forecasts and outcomes in sorted order, equal ones once, with their weights: see `merged`."""
+    w = np.ones(len(y)) if weights is None else weights
+    scores = law._by_blocks(lambda part, v: part.to_normal(v), y)
+    rows, w = merged(np.column_stack([*centre_and_spread(law), y, scores]), w)
+    return law[rows], y[rows], w
+
+
+def merged(table: Array, weights: Array) -> tuple[NDArray[np.intp], Array]:
+    """Rows of a table that differ, sorted, as places of their first copies, with their summed weights.
+
+    What is computed from these does not depend on the order of rows, and weight 2 is the row twice to the last bit.
+
+    Examples
+    --------
+    >>> merged(np.array([[2.0], [1.0], [2.0]]), np.array([1.0, 1.0, 3.0]))
+    (array([1, 0]), array([1., 4.]))
+    """
+    order = np.lexsort(table.T[::-1])
+    lines = table[order]
+    first = np.concatenate([[True], (lines[1:] != lines[:-1]).any(axis=1)])
+    return order[first], np.add.reduceat(weights[order], np.nonzero(first)[0])
+
+
+def weighted_quantiles(values: Array, weights: Array, levels: Array) -> Array:
+    """The smallest values reached by these shares of the weight."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    place = np.searchsorted(reached, levels * reached[-1] * (1 - 1e-12))
+    return np.asarray(values[order][np.minimum(place, len(values) - 1)])
+
+
+def centre_and_spread(law: Distribution) -> tuple[Array, Array]:
+    """Location and scale of each forecast: its own parameters, else mean and standard deviation, else quantiles."""
+    if isinstance(law, LocationScale):
+        return law.loc, law.scale
+    centre, spread = law.mean(), law.std()
+    if not (np.isfinite(centre).all() and np.isfinite(spread).all()):
+        low, centre, high = law._by_blocks(lambda part, z: part.from_normal(z), np.array([[-1.0, 0.0, 1.0]])).T
+        spread = 0.5 * (high - low)
+    return centre, np.maximum(spread, np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastFeatures:
+    r"""Standardised mean and :math:`\log\sigma / \max(sd, 0.3)` of a forecast, held constant beyond 0.2-99.8 % of rows.
+
+    A feature that hardly varies is left out: constant means, or :math:`\log\sigma` with sd below 0.05.
+
+    Parameters
+    ----------
+    kept : tuple of int
+        Which of (mean, log σ) are features.
+    location, scale, low, high : ndarray (len(kept),)
+    """
+
+    kept: tuple[int, ...]
+    location: Array
+    scale: Array
+    low: Array
+    high: Array
+
+    @property
+    def lengths(self) -> Array:
+        """Length scales of a kernel over these features."""
+        return np.array([LENGTHS[k] for k in self.kept])
+
+    def __call__(self, law: Distribution) -> Array:
+        """Features of forecasts, (n, d); d may be 0."""
+        raw = _raw(law)[:, list(self.kept)]
+        return np.clip((raw - self.location) / self.scale, self.low, self.high)
+
+
+def fit_features(law: Distribution, weights: Array) -> ForecastFeatures:
+    """Learn location, scale and range of the features from n forecasts.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> law = Normal([1.0, 2.0, 3.0], 0.5)
+    >>> fit_features(law, np.ones(3))(law).ravel().round(2)
+    array([-1.22,  0.  ,  1.22])
+    """
+    raw, total = _raw(law), weights.sum()
+    unit = np.maximum(np.abs(raw).max(axis=0), np.finfo(float).tiny)  # squares of large means stay finite
+    location = weights @ (raw / unit) / total
+    spread = np.sqrt(weights @ np.square(raw / unit - location) / total)
+    location, spread = location * unit, spread * unit
+    kept = tuple(k for k, used in enumerate((spread[0] > _CONSTANT * unit[0], spread[1] >= LEAST_SPREAD)) if used)
+    scale = np.maximum(spread, [0.0, LEAST_SCALE])
+    ends = np.array([CLIP, 1 - CLIP])
+    ranges = [(weighted_quantiles(raw[:, k], weights, ends) - location[k]) / scale[k] for k in kept]
+    low, high = np.reshape(ranges, (len(kept), 2)).T
+    chosen = list(kept)
+    return ForecastFeatures(kept, location[chosen], scale[chosen], low, high)
+
+
+def _raw(law: Distribution) -> Array:
+    centre, spread = centre_and_spread(law)
+    return np.column_stack([centre, np.log(spread)])
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    r"""Functions of the features with unit prior: constant, linear, and a Gaussian process by Nyström's method.
+
+    .. math:: B(x) = [1,\; \alpha x,\; \beta L^{-1} k(x)], \quad k_m(x) = \exp(-\tfrac12 |(x - c_m)/\ell|^2),
+        \quad LL^T = k(c, c)
+
+    With coefficients N(0, 1) the last part is a process with kernel :math:`\beta^2 k` on the landmarks :math:`c`.
+
+    Parameters
+    ----------
+    landmarks : ndarray (m, d)
+    lengths : ndarray (d,)
+    whitening : ndarray (m, m)
+        :math:`L^{-T}`.
+    linear, process : float, default 1
+        Prior standard deviations :math:`\alpha` and :math:`\beta` of slopes and process.
+    """
+
+    landmarks: Array
+    lengths: Array
+    whitening: Array
+    linear: float = 1.0
+    process: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """Number of functions."""
+        return 1 + int(self.landmarks.shape[1]) + len(self.landmarks)
+
+    def __call__(self, x: Array) -> Array:
+        """Values of the functions, (n, size)."""
+        out = np.empty((len(x), self.size))
+        out[:, 0] = 1.0
+        out[:, 1 : 1 + x.shape[1]] = self.linear * x
+        if len(self.landmarks):
+            whitening = self.process * self.whitening
+            for rows in row_blocks(len(x), len(self.landmarks)):
+                out[rows, 1 + x.shape[1] :] = _kernel(x[rows], self.landmarks, self.lengths) @ whitening
+        return out
+
+
+def fit_basis(
+    x: Array, weights: Array, lengths: Array, *, most: int | None = None, linear: float = 1.0, process: float = 1.0
+) -> Basis:
+    """Landmarks are the means of cells of equal weight, one per 30 rows, 5 to ``most`` of them (10, 28 or 48).
+
+    Examples
+    --------
+    >>> x = np.linspace(-1.0, 1.0, 300)[:, None]
+    >>> basis = fit_basis(x, np.ones(300), np.array([0.75]))
+    >>> basis(x).shape, basis.landmarks[[0, -1], 0].round(2)
+    ((300, 12), array([-0.9,  0.9]))
+    """
+    d, total = x.shape[1], weights.sum()
+    if most is None:
+        most = 0 if d == 0 else 10 if d == 1 else 28 if total < 8000 else 48
+    count = int(min(max(total / ROWS_PER_LANDMARK, FEWEST_LANDMARKS), most)) if d else 0
+    cells = _cell_means(x / lengths, weights, count) if count else []
+    landmarks = lengths * np.unique(np.array(cells).reshape(-1, d), axis=0) if cells else np.empty((0, d))
+    if not len(landmarks):
+        return Basis(landmarks, lengths, np.empty((0, 0)), linear, process)
+    gram = _kernel(landmarks, landmarks, lengths) + _JITTER * np.eye(len(landmarks))
+    root = cholesky(gram, lower=True)
+    whitening = solve_triangular(root, np.eye(len(landmarks)), lower=True).T
+    return Basis(landmarks, lengths, whitening, linear, process)
+
+
+def _kernel(x: Array, landmarks: Array, lengths: Array) -> Array:
+    square = np.zeros((len(x), len(landmarks)))
+    for k, length in enumerate(lengths):
+        square += np.square((x[:, k, None] - landmarks[None, :, k]) / length)
+    return np.exp(-0.5 * square)
+
+
+def _cell_means(x: Array, weights: Array, count: int) -> list[Array]:
+    """Halve the rows along their widest feature until there are ``count`` cells; the means of the cells."""
+    total = weights.sum()
+    mean = weights @ x / total
+    if count == 1 or len(x) < 2:
+        return [mean]
+    widest = int(np.argmax(weights @ np.square(x - mean)))
+    order = np.argsort(x[:, widest], kind="stable")
+    left = count // 2
+    cut = int(np.searchsorted(np.cumsum(weights[order]), left / count * total * (1 - 1e-12))) + 1
+    cut = min(max(cut, 1), len(x) - 1)
+    parts = ((order[:cut], left), (order[cut:], count - left))
+    return [cell for rows, share in parts for cell in _cell_means(x[rows], weights[rows], share)]

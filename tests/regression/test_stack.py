@@ -1,0 +1,264 @@
+"""The stack of calibrators and its candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad, minimize
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.linear_model import BayesianRidge
+
+from calibrant import (
+    CalibratedRegressor,
+    Ensemble,
+    Gamma,
+    GroupedCalibrator,
+    Mixture,
+    Normal,
+    Poisson,
+    QuantileCalibrator,
+    ScaleCalibrator,
+    StudentT,
+    metrics,
+)
+from calibrant.regression.flow import FlowCalibrator
+from calibrant.regression.stack import StackCalibrator, _kept, best_shares
+from calibrant.regression.stack_candidates import ScoreMixtureCalibrator, _parameters, _Problem
+from experiments.song2019.toy.toy import toy
+
+LEVELS = [0.1, 0.5, 0.9]
+QUICK = {"quantile": QuantileCalibrator(), "normal": ScoreMixtureCalibrator()}
+
+
+@pytest.fixture
+def data(rng):
+    mu, sigma = rng.normal(0, 2, 300), np.exp(rng.normal(0, 0.5, 300))
+    return mu, sigma, mu + 0.3 + 2 * sigma * rng.standard_normal(300)
+
+
+class TestToy:
+    def test_nearly_finds_the_true_law(self):
+        nll = []
+        for seed in range(3):
+            old, new = toy(seed)
+            nll.append(metrics.nll(new.y, StackCalibrator().fit(old.base, old.y).transform(new.base)))
+        assert np.mean(nll) < 2.33  # the base has 3.11, the true law 2.28
+
+    def test_densities_are_proper(self):
+        old, new = toy(0)
+        law = StackCalibrator().fit(old.base, old.y).transform(new.base[:20])
+        grid = np.linspace(-300.0, 300.0, 30_001)[None, :]
+        density = law.pdf(grid)
+        assert density.min() >= 0
+        assert np.allclose(np.trapezoid(density, grid[0]), 1, atol=1e-6)
+        assert np.allclose(law.cdf(law.quantiles(LEVELS)), LEVELS, atol=1e-9)
+        assert np.allclose(np.trapezoid(density * grid, grid[0]), law.mean(), atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "limit"), [(100, 0.01), (300, 0.007)])
+def test_harmless_where_nothing_is_wrong(n, limit):
+    cost = []
+    for draw in range(8):
+        rng = np.random.default_rng([n, draw])
+        mu = rng.normal(size=n + 10_000)
+        y = mu + rng.standard_normal(len(mu))
+        old, new = Normal(mu[:n], 1.0), Normal(mu[n:], 1.0)
+        law = StackCalibrator().fit(old, y[:n]).transform(new)
+        cost.append(metrics.nll(y[n:], law) - metrics.nll(y[n:], new))
+    assert np.mean(cost) < limit
+
+
+def test_weights_are_visible_and_explained(data):
+    mu, sigma, y = data
+    stack = StackCalibrator(QUICK).fit(Normal(mu, sigma), y)
+    assert list(stack.weights_) == ["base", "quantile", "normal"]
+    assert sum(stack.weights_.values()) == pytest.approx(1)
+    assert stack.held_out_.argmin() == 0 and stack.held_out_.shape == (3,)
+    assert {name for name, share in stack.weights_.items() if share > 0} == {"base", *stack.calibrators_}
+    stack.weights_ = {"base": 0.08, "mixture": 0.301, "flow": 0.619, "quantile": 0.0}
+    assert stack.explain() == "62 % flow, 30 % mixture, 8 % base"
+
+
+def test_small_weights_go_and_the_base_keeps_its_premium():
+    assert _kept(np.array([0.01, 0.79, 0.19, 0.01]), 99.0) == pytest.approx(
+        np.array([0.00196, 0.79, 0.19, 0]) / 0.98196
+    )
+    assert _kept(np.array([0.5, 0.5]), 99.0) == pytest.approx([0.5, 0.5])
+
+
+def test_law_is_the_mixture_of_the_candidates(data):
+    mu, sigma, y = data
+    stack = StackCalibrator(QUICK).fit(Normal(mu, sigma), y)
+    law = stack.transform(Normal(mu, sigma))
+    assert isinstance(law, Mixture)
+    parts = stack.weights_["base"] * Normal(mu, sigma).cdf(y)
+    for name, calibrator in stack.calibrators_.items():
+        parts = parts + stack.weights_[name] * calibrator.transform(Normal(mu, sigma)).cdf(y)
+    assert np.allclose(law.cdf(y), parts)
+
+
+def test_own_candidates_get_names(data):
+    mu, sigma, y = data
+    own = [ScaleCalibrator(), QuantileCalibrator(), QuantileCalibrator(map="beta")]
+    stack = StackCalibrator(own).fit(Normal(mu, sigma), y)
+    assert list(stack.weights_) == ["base", "scale", "quantile", "quantile 2"]
+    with pytest.raises(TypeError, match="`candidates` must be calibrators with fit and transform.*got int: 3"):
+        StackCalibrator([3]).fit(Normal(mu, sigma), y)
+    with pytest.raises(TypeError, match='none called "base"'):
+        StackCalibrator({"base": ScaleCalibrator()}).fit(Normal(mu, sigma), y)
+
+
+def test_em_finds_the_best_weights():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(400) < 0.7, rng.normal(0, 1, 400), rng.normal(3, 0.5, 400))
+    logs = np.column_stack([norm(0, 1).logpdf(y), norm(3, 0.5).logpdf(y), norm(1, 3).logpdf(y)])
+    w, trust = rng.integers(1, 4, 400).astype(float), np.array([1.0, 0.1, 0.1])
+
+    def loss(free):
+        shares = np.exp(np.append(free, 0.0))
+        shares /= shares.sum()
+        return -(w @ np.log(np.exp(logs) @ shares) + trust @ np.log(shares))
+
+    best = minimize(loss, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 5000})
+    expected = np.exp(np.append(best.x, 0.0))
+    assert np.allclose(best_shares(logs, w, trust), expected / expected.sum(), atol=1e-5)
+    never = np.column_stack([logs[:, 0], np.full(400, -np.inf)])
+    assert best_shares(never, w, np.array([0.0, 0.0]))[1] == pytest.approx(0)
+
+
+def test_weight_two_is_the_row_twice(data):
+    mu, sigma, y = data
+    w = np.random.default_rng(0).integers(0, 4, 300)
+    weighted = StackCalibrator().fit(Normal(mu, sigma), y, sample_weight=w)
+    repeated = StackCalibrator().fit(Normal(np.repeat(mu, w), np.repeat(sigma, w)), np.repeat(y, w))
+    assert weighted.weights_ == pytest.approx(repeated.weights_)
+    law = Normal(mu, sigma)
+    assert np.allclose(weighted.transform(law).quantiles(LEVELS), repeated.transform(law).quantiles(LEVELS), rtol=1e-7)
+
+
+def test_same_answer_every_time_and_in_any_precision(data):
+    mu, sigma, y = data
+    law = Normal(mu, sigma)
+    first = StackCalibrator().fit(law, y)
+    answer = first.transform(law).quantiles(LEVELS)
+    assert np.array_equal(clone(first).fit(law, y).transform(law).quantiles(LEVELS), answer)
+    single = StackCalibrator().fit((mu.astype("f4"), sigma.astype("f4")), y.astype("f4"))
+    assert np.allclose(single.transform(law).quantiles(LEVELS), answer, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 14])
+def test_few_rows_leave_forecasts_alone_and_say_so(n):
+    with pytest.warns(UserWarning, match=f"too few rows to learn from: {n}; forecasts stay as they are"):
+        stack = StackCalibrator().fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n))
+    law = stack.transform(Normal([3.0], 2.0))
+    assert np.allclose(law.quantiles(LEVELS), Normal([3.0], 2.0).quantiles(LEVELS))
+    assert stack.explain() == "100 % base"
+
+
+@pytest.mark.parametrize(
+    ("mu", "sigma"),
+    [(np.zeros(60), np.ones(60)), (np.arange(60) % 2, np.ones(60)), (np.zeros(60), np.exp(np.arange(60) % 3))],
+    ids=["constant", "two forecasts", "three widths"],
+)
+def test_forecasts_with_little_to_tell(mu, sigma):
+    y = mu + sigma * np.random.default_rng(0).standard_normal(60)
+    law = StackCalibrator().fit(Normal(mu, sigma), y).transform(Normal(mu, sigma))
+    assert np.isfinite(law.logpdf(y)).all() and np.isfinite(law.interval(0.99)).all()
+
+
+def test_far_outliers_stay_finite(data):
+    mu, sigma, y = data
+    y = np.where(np.arange(300) < 2, mu + 50 * sigma, y)
+    law = StackCalibrator().fit(Normal(mu, sigma), y).transform(Normal(mu, sigma))
+    assert np.isfinite(law.logpdf(y)).all() and np.isfinite(law.logpdf(mu - 500 * sigma)).all()
+
+
+def test_other_bases(rng):
+    rate = np.exp(rng.normal(2, 0.5, 800))
+    y = rng.poisson(rate * rng.gamma(4, 1 / 4, 800))
+    counts = StackCalibrator().fit(Poisson(rate[:400]), y[:400]).transform(Poisson(rate[400:]))
+    assert counts.is_discrete
+    assert metrics.nll(y[400:], counts) < metrics.nll(y[400:], Poisson(rate[400:])) - 0.3
+    positive = StackCalibrator(QUICK).fit(Gamma(rate, 1.0), y + 0.5).transform(Gamma(rate, 1.0))
+    assert np.all(positive.ppf(1e-9) >= 0)
+    centre = rng.normal(size=(400, 1))
+    members = np.round(centre + rng.standard_normal((400, 12)), 0)  # ties: atoms and density
+    ties = StackCalibrator(QUICK).fit(Ensemble(members), np.round(centre[:, 0] + rng.standard_normal(400)))
+    assert np.isfinite(ties.transform(Ensemble(members)).interval(0.9)).all()
+    heavy = StackCalibrator().fit(StudentT(centre[:, 0], 1.0, 3.0), centre[:, 0] + 3 * rng.standard_t(3, 400))
+    far = heavy.transform(StudentT([0.0], 1.0, 3.0)).logsf(np.array([[1e8, 1e9, 1e10]]))
+    assert np.diff(far).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
+
+
+@pytest.mark.parametrize("calibrator", [FlowCalibrator(4), StackCalibrator(QUICK)], ids=["flow", "stack"])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_inside_the_estimator(calibrator, ensemble, rng):
+    X = rng.normal(size=(240, 3))
+    y = X[:, 0] + np.exp(0.5 * X[:, 0]) * rng.standard_normal(240)
+    model = CalibratedRegressor(BayesianRidge(), calibrator=calibrator, cv=3, ensemble=ensemble).fit(X[:200], y[:200])
+    law = model.predict_dist(X[200:])
+    assert len(law) == 40 and np.isfinite(law.logpdf(y[200:])).all()
+    assert np.all(np.diff(model.predict_quantiles(X[200:], LEVELS)) > 0)
+
+
+def test_one_flow_a_group(data):
+    mu, sigma, y = data
+    groups = np.arange(300) % 2
+    cal = GroupedCalibrator(FlowCalibrator(4)).fit(Normal(mu, sigma), y + groups, groups=groups)
+    law = cal.transform(Normal(mu, sigma), groups=groups)
+    assert law.median()[groups == 1].mean() - law.median()[groups == 0].mean() == pytest.approx(
+        (y + groups)[groups == 1].mean() - y[groups == 0].mean(), abs=0.5
+    )
+
+
+class TestScoreMixture:
+    @pytest.mark.parametrize("count", [1, 2])
+    def test_gradient(self, count):
+        rng = np.random.default_rng(0)
+        problem = _Problem(rng.normal(0, 1.5, 20), rng.normal(size=(3, 20)), rng.uniform(0.5, 2, 20), count)
+        theta = 0.4 * rng.standard_normal(3 * (3 * count - 1))
+        assert check_grad(lambda t: problem.loss(t)[0], lambda t: problem.loss(t)[1], theta) < 1e-6
+
+    def test_loss_is_the_log_density(self):
+        rng = np.random.default_rng(1)
+        u, theta = rng.normal(size=15), 0.4 * rng.standard_normal(5)
+        means, widths, logs = (part[:, 0] for part in _parameters(theta[:, None], 2))
+        density = sum(np.exp(logs[k]) * norm(means[k], widths[k]).pdf(u) for k in range(2))
+        loss = _Problem(u, np.ones((1, 15)), np.ones(15), 2).loss(theta)[0] * 15 - 0.5 * theta @ theta
+        assert -loss - 7.5 * np.log(2 * np.pi) == pytest.approx(np.log(density).sum())
+        assert np.exp(logs).sum() == pytest.approx(1) and widths.min() > 0.05
+
+    def test_recovers_two_modes_that_move_with_the_forecast(self):
+        rng = np.random.default_rng(0)
+        mu = rng.uniform(-1, 1, 4000)
+        y = mu + np.where(rng.random(4000) < 0.3, 2 + mu, -1) + 0.4 * rng.standard_normal(4000)
+        cal = ScoreMixtureCalibrator(2).fit(Normal(mu, 1.0), y)
+        new = np.array([-0.5, 0.5])
+        truth = Mixture([Normal(new + 2 + new, 0.4), Normal(new - 1, 0.4)], [0.3, 0.7])
+        grid = np.linspace(-3, 5, 33)[None, :]
+        assert np.allclose(cal.transform(Normal(new, 1.0)).cdf(grid), truth.cdf(grid), atol=0.03)
+
+    def test_a_law_that_is_not_normal_is_moved_in_its_scores(self):
+        rng = np.random.default_rng(0)
+        base = Gamma(rng.uniform(2, 6, 1000), 1.0)
+        y = base.from_normal(0.5 + 1.5 * rng.standard_normal(1000))
+        law = ScoreMixtureCalibrator(1).fit(base, y).transform(base)
+        scores = law.to_normal(y)
+        assert scores.mean() == pytest.approx(0, abs=0.03) and scores.std() == pytest.approx(1, abs=0.03)
+
+    def test_unknown_functions_are_named(self):
+        with pytest.raises(ValueError, match="`functions` must be one of 'linear', 'smooth'; got 'cubic'"):
+            ScoreMixtureCalibrator(1, "cubic").fit(Normal([0.0], 1.0), [0.0])
+
+
+def test_flow_is_among_the_candidates():
+    assert isinstance(StackCalibrator().fit(*_wavy()).calibrators_.get("flow"), FlowCalibrator)
+
+
+def _wavy():
+    """Skewed about a mean that is right, with a width that depends on it: no normal mixture, nor any one map."""
+    rng = np.random.default_rng(3)
+    mu = rng.normal(size=1200)
+    noise = rng.gamma(2.0, 1.0, 1200) / np.sqrt(2) - np.sqrt(2)
+    return Normal(mu, 1.0), mu + (1 + 0.5 * np.tanh(2 * mu)) * noise
