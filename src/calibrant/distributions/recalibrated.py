@@ -95,9 +95,8 @@ class Recalibrated(Distribution):
         return self.base.log_slope(y) + self.map.log_slope(self.base.to_normal(y))
 
     def _kinks(self) -> Array:
-        knots = self.map.bends[None, :] if self.map.rows is None else self.map.row_bends
-        own = self.base.from_normal(knots) if 0 < knots.shape[1] <= MOST_KINKS else np.empty((len(self), 0))
-        return np.hstack([self.base._kinks(), own])
+        knots = [k for k in (self.map.bends[None, :], self.map.row_bends) if 0 < k.shape[1] <= MOST_KINKS]
+        return np.hstack([self.base._kinks(), *(self.base.from_normal(k) for k in knots)])
 
     def _standard(self) -> tuple[LocationScale, StandardLaw] | None:
         """The base and the one standard law of which all rows are moved and stretched copies, if there is one."""

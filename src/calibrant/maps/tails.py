@@ -37,6 +37,11 @@ class UnitTails(Map):
         """The inner map's, and the two ends."""
         return np.unique(np.concatenate([self.inner.bends, [self.low, self.high]]))
 
+    @property
+    def row_bends(self) -> Array:
+        """The inner map's."""
+        return self.inner.row_bends
+
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows."""
         return self if self.rows is None else type(self)(self.inner[rows], self.low, self.high)
