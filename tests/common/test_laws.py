@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from calibrant import distributions as d
-from calibrant.maps import UnitTails
+from calibrant.maps import StepMap, UnitTails
 from tests.common.examples import BATCH_MAPS, LAWS, MAPS, ROWS, normal_levels, some_levels
 
 PAIRS = [pytest.param(law, None, id=law) for law in LAWS] + [
@@ -27,6 +27,8 @@ def make(law_name, map_name, seed):
         return law, rng
     map = (MAPS | BATCH_MAPS)[map_name](rng)
     bounded = np.isfinite(np.concatenate(law.support)).all()  # far scores round to the ends of the support
+    if bounded and map.has_steps:
+        map = StepMap(5 * np.tanh(map.knots / 5), map.cumulative)
     if (law.has_heavy_tails or bounded or law.on_integers) and not map.has_steps:  # and counts reach far
         map = UnitTails(map, -2.0, 2.0)
     return d.Recalibrated(law, map), rng
