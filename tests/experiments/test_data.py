@@ -7,18 +7,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.data import classification_sets, data_folder, load, regression_sets, splits, time_folds
+from experiments.data import (
+    classification_sets,
+    data_folder,
+    load,
+    regression_sets,
+    splits,
+    time_folds,
+    unsplit_time_series,
+)
 
 CAUTIONS = {
     "plain": "",
     "fires": "2 zero targets; model log(1+area)",
     "panel": "panel of daily series; split by time",
+    "prices": "rows in time order",
     "labels": "",
 }
 TABLES = {
     "plain": "size,colour,price\n1.5,red,10\n2.5,blue,20\n3.5,red,30\n4.5,blue,40\n",
     "fires": "wind,area\n1,0\n2,0\n3,1.718281828459045\n",
     "panel": "date,rain,demand\n2024-01-01,1,5\n2024-01-03,3,7\n2024-01-01,2,6\n2024-01-02,4,8\n",
+    "prices": "a,b\n1,5\n2,7\n3,6\n",
     "labels": "x,class\n1,b\n2,a\n3,b\n",
 }
 CATEGORICAL = {"plain": ["colour"], "panel": ["date"]}
@@ -42,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_sets_are_listed_by_task_and_diabetes_counts(folder: Path) -> None:
-    assert regression_sets(folder) == ["plain", "fires", "panel", "diabetes"]
+    assert regression_sets(folder) == ["plain", "fires", "panel", "prices", "diabetes"]
     assert classification_sets(folder) == ["labels"]
     assert load("diabetes", folder).X.shape == (442, 10)
 
@@ -53,6 +63,12 @@ def test_categories_become_indicators_and_numbers_stay(folder: Path) -> None:
     np.testing.assert_array_equal(data.X, [[1.5, 0, 1], [2.5, 1, 0], [3.5, 0, 1], [4.5, 1, 0]])
     np.testing.assert_array_equal(data.y, [10, 20, 30, 40])
     assert not data.time_ordered and data.groups is None and len(data) == 4
+
+
+def test_rows_in_time_order_are_split_by_time_on_request(folder: Path) -> None:
+    assert unsplit_time_series(folder) == ["prices"]
+    assert load("prices", folder).time is None
+    assert load("prices", folder, by_time=True).time_ordered and not load("plain", folder, by_time=True).time_ordered
 
 
 def test_caution_asks_for_the_logarithm(folder: Path) -> None:
@@ -125,5 +141,7 @@ def test_a_missing_folder_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_unknown_set_names_the_known_ones(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"`name` must be one of plain, fires, panel, labels, diabetes; got 'plane'"):
+    with pytest.raises(
+        ValueError, match=r"`name` must be one of plain, fires, panel, prices, labels, diabetes; got 'plane'"
+    ):
         load("plane", folder)

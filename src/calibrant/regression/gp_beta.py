@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array, one_of
-from ..calibration import Calibrator, normal_scores
+from ..calibration import Calibrator
 from ..distributions import Distribution, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.averaged_beta import AveragedBetaMap
+from .features import scores_by_row
 from .gp_beta_inference import Climb, Data, Posterior, Prior, climb, latents
 from .gp_beta_kernels import KERNELS, Kernel, Scaling, choose_inducing, whitened
 from .gp_beta_learning import Hyperparameters, Learned, Problem, learn
@@ -110,7 +111,7 @@ class GPBetaCalibrator(Calibrator):
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
         if self.n_inducing != int(self.n_inducing) or self.n_inducing < 1:
             raise ValueError(f"`n_inducing` must be a whole number of at least 1; got {self.n_inducing!r}.")
-        z, w, rows = _scores(forecasts, y, weights)
+        z, w, rows = scores_by_row(forecasts, y, weights)
         self.span_, self.heavy_tails_ = (float(z.min()), float(z.max())), forecasts.has_heavy_tails
         own = np.ones(len(y)) if weights is None else weights
         few = own.sum() <= FEW_ROWS
@@ -213,16 +214,6 @@ class GPBetaCalibrator(Calibrator):
         check_is_fitted(self)
         mean, std = _natural(*self._latents(self._scaling.features(self._read(forecasts))))
         return BetaParameters(mean, std, self.inducing_.copy(), _natural(*self._latents(self._inducing))[0])
-
-
-def _scores(law: Distribution, y: Array, weights: Array | None) -> tuple[Array, Array, NDArray[np.intp]]:
-    """Normal scores, their weights and the row each belongs to; outcomes on atoms have several."""
-    z, w = normal_scores(law, y, weights)
-    rows = np.arange(len(y))
-    if len(z) > len(y):
-        split = law.to_normal(y, "left") < law.to_normal(y)
-        rows = np.concatenate([rows[~split], np.repeat(rows[split], (len(z) - (~split).sum()) // split.sum())])
-    return z, np.ones(len(z)) if w is None else w, rows
 
 
 def _shuffled(n: int, random_state: Any) -> NDArray[np.intp]:
