@@ -111,9 +111,9 @@ class GPBetaCalibrator(Calibrator):
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
         if self.n_inducing != int(self.n_inducing) or self.n_inducing < 1:
             raise ValueError(f"`n_inducing` must be a whole number of at least 1; got {self.n_inducing!r}.")
-        z, w, rows = scores_by_row(forecasts, y, weights)
-        self.span_, self.heavy_tails_ = (float(z.min()), float(z.max())), forecasts.has_heavy_tails
         own = np.ones(len(y)) if weights is None else weights
+        z, w, rows = scores_by_row(forecasts, y, own)
+        self.span_, self.heavy_tails_ = (float(z.min()), float(z.max())), forecasts.has_heavy_tails
         few = own.sum() <= FEW_ROWS
         if few:
             warnings.warn(
