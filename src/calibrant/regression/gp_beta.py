@@ -16,7 +16,7 @@ from ..calibration import Calibrator
 from ..distributions import Distribution, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.averaged_beta import AveragedBetaMap
-from .features import scores_by_row
+from .features import distinct_rows, scores_by_row
 from .gp_beta_inference import Climb, Data, Posterior, Prior, climb, latents
 from .gp_beta_kernels import KERNELS, Kernel, Scaling, choose_inducing, whitened
 from .gp_beta_learning import Hyperparameters, Learned, Problem, learn
@@ -111,7 +111,7 @@ class GPBetaCalibrator(Calibrator):
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
         if self.n_inducing != int(self.n_inducing) or self.n_inducing < 1:
             raise ValueError(f"`n_inducing` must be a whole number of at least 1; got {self.n_inducing!r}.")
-        own = np.ones(len(y)) if weights is None else weights
+        forecasts, y, own = distinct_rows(forecasts, y, weights)
         z, w, rows = scores_by_row(forecasts, y, own)
         self.span_, self.heavy_tails_ = (float(z.min()), float(z.max())), forecasts.has_heavy_tails
         few = own.sum() <= FEW_ROWS
