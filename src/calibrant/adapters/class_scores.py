@@ -1,0 +1,134 @@
+"""What classifiers say: probabilities, logits or margins, one column a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, logsumexp
+
+from .._checks import Array, complain, finite, nonempty, one_of, to_array
+
+KINDS = ("probabilities", "logits", "margins")
+_ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    r"""Scores of n rows for K classes, and of what kind they are.
+
+    Parameters
+    ----------
+    values : array (n, K)
+        Of two classes too: the columns of probabilities are 1 - p and p, of logits 0 and x, of margins -s and s.
+    kind : {"probabilities", "logits", "margins"}
+        Probabilities add up to 1; logits are log probabilities up to a constant a row; margins are any numbers that
+        grow with how likely the class is, such as an SVM's decision function.
+    names : sequence, optional
+        Names of the columns of the frame they came in.
+    """
+
+    values: Array
+    kind: str = "probabilities"
+    names: Sequence[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> ClassScores:
+        return ClassScores(self.values[rows], self.kind, self.names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    def log_probabilities(self, clip: float = 1e-12) -> Array:
+        """Log probabilities (n, K), of probabilities at least ``clip``; margins have none."""
+        if self.kind == "margins":
+            raise ValueError(
+                "margins are no probabilities. Use PlattCalibrator, IsotonicCalibrator, BinningCalibrator or "
+                'VennAbersCalibrator, or say scores_are="logits".'
+            )
+        if self.kind == "logits":
+            return np.asarray(log_softmax(self.values, axis=1))
+        return np.asarray(np.log(np.maximum(self.values, clip)))
+
+    def log_odds(self, clip: float = 1e-12) -> Array:
+        r"""Each class against the rest, (n, K): :math:`\ln p_j - \ln(1 - p_j)`; margins as they are.
+
+        Probabilities are kept in [clip, 1 - clip].
+        """
+        if self.kind == "margins":
+            return self.values
+        if self.kind == "logits":
+            return _logits_against_rest(self.values)
+        p = np.clip(self.values, clip, 1 - clip)
+        return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") -> ClassScores:
+    """Read scores: (n,) for the second of two classes, or (n, K) with a column a class.
+
+    Parameters
+    ----------
+    values : ClassScores, array-like, frame or tensor
+    kind : {"probabilities", "logits", "margins"}
+        What plain numbers are; `ClassScores` know.
+
+    Examples
+    --------
+    >>> as_scores([0.2, 0.9]).values
+    array([[0.8, 0.2],
+           [0.1, 0.9]])
+    >>> as_scores([-2.2, 3.0])
+    Traceback (most recent call last):
+    ...
+    ValueError: `scores` must be probabilities between 0 and 1; 2 of 2 values are not, first scores[0] = -2.2. Logits
+    or margins? Say scores_are="logits" or "margins".
+    """
+    if isinstance(values, ClassScores):
+        return values
+    one_of(kind, "scores_are", KINDS)
+    array = finite(to_array(values, name), name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2):
+        raise ValueError(f"`{name}` must be (n,) or (n, classes); got shape {array.shape}.")
+    nonempty(array, name)
+    if kind == "probabilities":
+        array = _checked_probabilities(array, name)
+    elif array.ndim == 1:
+        array = np.column_stack([-array if kind == "margins" else np.zeros(len(array)), array])
+    elif kind == "margins" and array.shape[1] == 2:
+        array = np.column_stack([array[:, 0] - array[:, 1], array[:, 1] - array[:, 0]])
+    return ClassScores(array, kind, list(values.columns) if hasattr(values, "columns") else None)
+
+
+def _checked_probabilities(array: Array, name: str) -> Array:
+    outside = ~((array >= 0) & (array <= 1))
+    hint = 'Logits or margins? Say scores_are="logits" or "margins".'
+    complain(name, "probabilities between 0 and 1", array, outside, hint)
+    if array.ndim == 1:
+        return np.column_stack([1 - array, array])
+    total = array.sum(axis=1)
+    off = np.abs(total - 1) > _ROUNDING
+    if off.any():
+        first = int(np.argmax(off))
+        raise ValueError(
+            f"rows of `{name}` must add up to 1; {int(off.sum())} of {len(array)} do not, first row {first} adds up to "
+            f"{total[first]:.6g}. Divide by the sums, or use DecisionCalibrator, which takes any positive scores."
+        )
+    return np.asarray(array / total[:, None])
+
+
+def _logits_against_rest(x: Array) -> Array:
+    """x_j minus the log of the sum of the other exponentials."""
+    if x.shape[1] == 2:
+        return np.column_stack([x[:, 0] - x[:, 1], x[:, 1] - x[:, 0]])
+    out = np.empty_like(x)
+    for j in range(x.shape[1]):
+        out[:, j] = x[:, j] - logsumexp(np.delete(x, j, axis=1), axis=1)
+    return out

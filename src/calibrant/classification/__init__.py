@@ -1,0 +1,1 @@
+"""Classifiers: decisions that match the real proportions, probabilities that come true."""
