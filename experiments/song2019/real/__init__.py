@@ -1,0 +1,1 @@
+"""Table 1: six sets, two linear bases, every calibrator of whole distributions."""
