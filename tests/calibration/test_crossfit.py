@@ -25,6 +25,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from calibrant import CalibratedRegressor
 from calibrant.calibration.crossfit import (
     Fold,
     Sample,
@@ -275,8 +276,11 @@ def test_models_that_hold_their_training_rows_are_found_out(rng):
     ):
         frozen = FrozenEstimator(model.fit(X[:20], y[:20]))
         with pytest.warns(SameRowsWarning, match="100% of the rows are among those that the model holds"):
-            warn_if_seen(frozen, X[:20], y[:20], np.zeros(20))
-        warn_if_seen(frozen, X[20:], y[20:], np.zeros(20))
+            warn_if_seen(frozen, X[:20], hits_all=False)
+        warn_if_seen(frozen, X[20:], hits_all=False)
     with pytest.warns(SameRowsWarning, match="it hits every outcome"):
-        warn_if_seen(LinearRegression(), X, y, y + 1e-9)
-    warn_if_seen(LinearRegression(), X, y, y + 0.01 * rng.normal(size=40))
+        warn_if_seen(LinearRegression(), X, hits_all=True)
+    exact = FrozenEstimator(LinearRegression().fit(X, X[:, 0]))
+    with pytest.warns(SameRowsWarning, match="it hits every outcome"):
+        CalibratedRegressor(exact).fit(X, X[:, 0] + 1e-9 * rng.normal(size=40))
+    CalibratedRegressor(exact).fit(X, X[:, 0] + 0.01 * rng.normal(size=40))

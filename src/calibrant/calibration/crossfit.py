@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GroupKFold, check_cv
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import Array, column, complain, nonempty, sample_weights, to_array
+from ..adapters.class_labels import as_labels, missing_labels
 from .nested import takes
 from .routing import uses_groups
 from .same_rows import warn_same
@@ -38,9 +40,11 @@ class Sample:
     """What is given to `fit`: rows of X with outcomes, frequency weights and group labels."""
 
     X: Any
-    y: Array
+    y: NDArray[Any]
     weights: Array | None = None
     groups: Any = None
+    classes: NDArray[Any] | None = None
+    """Sorted labels where outcomes are classes."""
 
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Sample:
@@ -53,18 +57,34 @@ class Sample:
         if values.ndim == 2 and values.shape[1] == 1:
             text = "A column-vector y was passed when a 1d array was expected."
             warnings.warn(text, DataConversionWarning, stacklevel=3)
-        if groups is not None:
-            groups = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
-        X, y, groups = indexable(X, column(values, "y"), groups)
+        X, y, groups = indexable(X, column(values, "y"), _plain(groups))
         return cls(X, y, sample_weights(sample_weight, len(y)), groups)
+
+    @classmethod
+    def labelled(cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Sample:
+        """The same with class labels of any type as outcomes."""
+        if y is None:
+            raise ValueError("fit requires y to be passed, but the target y is None.")
+        labels = as_labels(column_or_1d(y, warn=True) if hasattr(y, "ndim") and y.ndim == 2 else y)
+        gone = missing_labels(labels)
+        if gone.any():
+            raise ValueError(f"`y` must not be missing (NaN); {int(gone.sum())} of {len(labels)} labels are.")
+        check_classification_targets(labels)
+        X, labels, groups = indexable(X, labels, _plain(groups))
+        weights = sample_weights(sample_weight, len(labels))
+        return cls(X, labels, weights, groups, np.unique(labels if weights is None else labels[weights > 0]))
 
     def weights_of(self, rows: Rows) -> Array | None:
         """Weights of these rows."""
         return None if self.weights is None else self.weights[rows]
 
 
+def _plain(groups: Any) -> Any:
+    return None if groups is None else np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+
+
 # ---- splits ----
-def make_splitter(cv: Any, y: Array | None, *, groups: Any = None, classifier: bool = False) -> Any:
+def make_splitter(cv: Any, y: NDArray[Any] | None, *, groups: Any = None, classifier: bool = False) -> Any:
     """Make a splitter of an int, None (5), a splitter or an iterable of (train, test); an int keeps groups apart."""
     cv = 5 if cv is None else cv
     if isinstance(cv, str):
@@ -182,9 +202,11 @@ def fit_calibrators(
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
-    extra = {}
+    extra: dict[str, Any] = {}
     if takes(calibrator.fit, "groups"):
         extra["groups"] = None if sample.groups is None else sample.groups[rows]
+    if sample.classes is not None and takes(calibrator.fit, "classes"):
+        extra["classes"] = sample.classes
     return clone(calibrator).fit(forecasts, sample.y[rows], sample_weight=weights, **extra)
 
 

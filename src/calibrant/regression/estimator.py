@@ -5,35 +5,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import RegressorMixin
 from sklearn.linear_model import BayesianRidge
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._checks import Array
 from ..calibration.base import check_calibrator
-from ..calibration.crossfit import (
-    Fold,
-    Sample,
-    apply_calibrator,
-    cross_fit,
-    fit_calibrators,
-    fit_on,
-    groups_to_split,
-    make_splitter,
-    pooled,
-    split_rows,
-)
-from ..calibration.routing import metadata_router, route
-from ..calibration.same_rows import warn_if_seen, warn_same
+from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
+from ..calibration.estimator import CalibratedEstimator
 from ..distributions import Distribution, Mixture, concatenate
 from .quantile import QuantileCalibrator
-from .reading import Reading, prepare
+from .reading import prepare
 
 
-class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
     r"""A regressor whose predictions are calibrated distributions.
 
     The base model is cross-fitted: each row is forecast by a model that has not seen it, and the calibrator learns from
@@ -136,26 +121,16 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         sample = Sample.of(X, y, sample_weight, groups)
         base, reading = prepare(self._base(), self.method, self.levels, sample.y)
         validate_data(self, sample.X, skip_check_array=True)
-        if isinstance(base, FrozenEstimator) or isinstance(self.cv, str):
-            folds = [self._fold_of_all(base, reading, sample, fit_params)]
-            models = [folds[0].model]
-        else:
-            folds, models = self._folds(base, reading, sample, fit_params)
+        folds, models = self._forecast(base, reading, sample, fit_params)
         self.oof_rows_, laws, weights = pooled(folds, sample, concatenate)
         self._reading, self.oof_forecasts_ = reading.with_sigma(laws, sample.y[self.oof_rows_], weights)
         self.forecast_kind_ = reading.kind
         self._fit_calibrators(folds, sample, weights)
         self.estimators_ = models
-        self._name_single_parts()
-        return self
-
-    def _name_single_parts(self) -> None:
-        for name in ("estimator_", "calibrator_", "sigma_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if not self.ensemble:
-            self.estimator_, self.calibrator_ = self.estimators_[0], self.calibrators_[0]
+        self._name_single_parts("sigma_")
         if self._reading.sigma is not None:
             self.sigma_ = self._reading.sigma
+        return self
 
     def _base(self) -> Any:
         return BayesianRidge() if self.estimator is None else self.estimator
@@ -163,36 +138,9 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def _calibrator(self) -> Any:
         return QuantileCalibrator() if self.calibrator is None else check_calibrator(self.calibrator)
 
-    def _fold_of_all(self, base: Any, reading: Reading, sample: Sample, fit_params: dict[str, Any]) -> Fold:
-        """Forecasts of all rows by one model: a frozen one, or one trained on the same rows."""
-        if self.ensemble:
-            raise ValueError("`ensemble=True` needs splits: an estimator that is not frozen, and cv=5, say.")
-        groups_to_split((), sample.groups, self._calibrator())
-        rows = np.arange(len(sample.y))
-        if not isinstance(base, FrozenEstimator):
-            if self.cv != "same":
-                make_splitter(self.cv, sample.y)  # knows no other word, and says so
-            warn_same("cv='same'", stacklevel=4)
-            routed = route(self, self._base(), None, {"sample_weight": sample.weights, **fit_params})
-            model = fit_on(base, sample, routed.base)
-            return Fold(model, rows, reading(model, sample.X))
-        if fit_params:
-            raise TypeError(f"a frozen estimator is not fitted and takes no {', '.join(sorted(fit_params))}.")
-        fold = Fold(base.fit(sample.X, sample.y), rows, reading(base, sample.X))
-        warn_if_seen(base, sample.X, sample.y, fold.forecasts.median())
-        return fold
-
-    def _folds(
-        self, base: Any, reading: Reading, sample: Sample, fit_params: dict[str, Any]
-    ) -> tuple[list[Fold], list[Any]]:
-        """Out-of-fold forecasts, and the models to keep: those of the folds, or one that has seen all rows."""
-        groups = groups_to_split(self.cv, sample.groups, self._calibrator())
-        splitter = make_splitter(self.cv, sample.y, groups=groups)
-        given = {"sample_weight": sample.weights, **fit_params}
-        routed = route(self, self._base(), splitter, given, groups)
-        splits = split_rows(splitter, sample, routed.split)
-        folds = cross_fit(base, sample, splits, reading, routed.base, self.n_jobs)
-        return folds, [fold.model for fold in folds] if self.ensemble else [fit_on(base, sample, routed.base)]
+    def _hits_all(self, forecasts: Distribution, sample: Sample) -> bool:
+        errors = np.abs(sample.y - forecasts.median())
+        return len(errors) > 2 and bool(errors.max() <= 1e-6 * np.ptp(sample.y))
 
     def _fit_calibrators(self, folds: list[Fold], sample: Sample, weights: Array | None) -> None:
         if self.ensemble:
@@ -213,10 +161,7 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
         groups : array-like (n,), optional
             For calibrators that take groups.
         """
-        check_is_fitted(self)
-        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
-            raise ValueError(f"`X` must be 2-dimensional; got shape {X.shape}. Reshape your data: X.reshape(1, -1)?")
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._check_features(X)
         laws = [self._reading(model, X) for model in self.estimators_]
         if calibrated:
             pairs = zip(self.calibrators_, laws, strict=True)
@@ -240,20 +185,3 @@ class CalibratedRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Any = None) -> Array:
         """Quantiles of the calibrated forecasts, (n, L)."""
         return self.predict_dist(X, groups=groups).quantiles(levels)
-
-    # ---- scikit-learn's contracts ----
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who takes which metadata; see scikit-learn's user guide on metadata routing."""
-        ready = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
-        return metadata_router(self, self._base(), make_splitter(self.cv, None) if ready else None)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "estimators_")
-
-    def __sklearn_tags__(self) -> Any:
-        """Inputs are the base model's affair."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        tags.input_tags.pairwise = False
-        return tags

@@ -1,0 +1,109 @@
+"""What the calibrated regressor and the calibrated classifier share: cross-fitting a base model."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .crossfit import Fold, Sample, cross_fit, fit_on, groups_to_split, make_splitter, split_rows
+from .routing import metadata_router, route
+from .same_rows import warn_if_seen, warn_same
+
+Read = Callable[[Any, Any], Any]  # from a fitted model and X to forecasts
+
+
+class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
+    """A base model whose out-of-fold forecasts a calibrator learns from."""
+
+    estimator: Any
+    calibrator: Any
+    cv: Any
+    ensemble: bool
+    n_jobs: int | None
+    estimators_: list[Any]
+    calibrators_: list[Any]
+
+    @abstractmethod
+    def _base(self) -> Any:
+        """The model to fit, or a default."""
+
+    @abstractmethod
+    def _calibrator(self) -> Any:
+        """The calibrator to fit, or a default."""
+
+    @abstractmethod
+    def _hits_all(self, forecasts: Any, sample: Sample) -> bool:
+        """Whether forecasts are so good that their model must have seen the outcomes."""
+
+    def _forecast(
+        self, base: Any, read: Read, sample: Sample, fit_params: dict[str, Any]
+    ) -> tuple[list[Fold], list[Any]]:
+        """Forecasts to learn from, and the models to keep: those of the folds, or one that has seen all rows."""
+        if isinstance(base, FrozenEstimator) or isinstance(self.cv, str):
+            fold = self._fold_of_all(base, read, sample, fit_params)
+            return [fold], [fold.model]
+        groups = groups_to_split(self.cv, sample.groups, self._calibrator())
+        splitter = make_splitter(self.cv, sample.y, groups=groups, classifier=sample.classes is not None)
+        given = {"sample_weight": sample.weights, **fit_params}
+        routed = route(self, self._base(), splitter, given, groups)
+        splits = split_rows(splitter, sample, routed.split)
+        folds = cross_fit(base, sample, splits, read, routed.base, self.n_jobs)
+        return folds, [fold.model for fold in folds] if self.ensemble else [fit_on(base, sample, routed.base)]
+
+    def _fold_of_all(self, base: Any, read: Read, sample: Sample, fit_params: dict[str, Any]) -> Fold:
+        """Forecasts of all rows by one model: a frozen one, or one trained on the same rows."""
+        if self.ensemble:
+            raise ValueError("`ensemble=True` needs splits: an estimator that is not frozen, and cv=5, say.")
+        groups_to_split((), sample.groups, self._calibrator())
+        rows = np.arange(len(sample.y))
+        if not isinstance(base, FrozenEstimator):
+            if self.cv != "same":
+                make_splitter(self.cv, sample.y)  # knows no other word, and says so
+            warn_same("cv='same'", stacklevel=5)
+            routed = route(self, self._base(), None, {"sample_weight": sample.weights, **fit_params})
+            model = fit_on(base, sample, routed.base)
+            return Fold(model, rows, read(model, sample.X))
+        if fit_params:
+            raise TypeError(f"a frozen estimator is not fitted and takes no {', '.join(sorted(fit_params))}.")
+        fold = Fold(base.fit(sample.X, sample.y), rows, read(base, sample.X))
+        warn_if_seen(base, sample.X, hits_all=self._hits_all(fold.forecasts, sample))
+        return fold
+
+    def _name_single_parts(self, *others: str) -> None:
+        """Without an ensemble there is one model and one calibrator; forget what an earlier fit left."""
+        for name in ("estimator_", "calibrator_", *others):
+            self.__dict__.pop(name, None)
+        if not self.ensemble:
+            self.estimator_, self.calibrator_ = self.estimators_[0], self.calibrators_[0]
+
+    def _check_features(self, X: Any) -> None:
+        """The features that the fit saw."""
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and getattr(X, "ndim", 2) == 1:
+            raise ValueError(f"`X` must be 2-dimensional; got shape {X.shape}. Reshape your data: X.reshape(1, -1)?")
+        validate_data(self, X, reset=False, skip_check_array=True)
+
+    # ---- scikit-learn's contracts ----
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who takes which metadata; see scikit-learn's user guide on metadata routing."""
+        ready = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
+        return metadata_router(self, self._base(), make_splitter(self.cv, None) if ready else None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted once `fit` came to its end."""
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Inputs are the base model's affair."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        tags.input_tags.pairwise = False
+        return tags
