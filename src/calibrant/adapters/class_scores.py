@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from .._checks import Array, complain, finite, nonempty, one_of, to_array
 
-KINDS = ("probabilities", "logits", "margins")
+KINDS = ("probabilities", "logits", "margins", "positive")
 _ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
 
 
@@ -22,10 +23,12 @@ class ClassScores:
     Parameters
     ----------
     values : array (n, K)
-        Of two classes too: the columns of probabilities are 1 - p and p, of logits 0 and x, of margins -s and s.
-    kind : {"probabilities", "logits", "margins"}
+        Of two classes too: the columns of probabilities are 1 - p and p, of logits 0 and x, of margins -s and s, of
+        positive scores 1 and the ratio r.
+    kind : {"probabilities", "logits", "margins", "positive"}
         Probabilities add up to 1; logits are log probabilities up to a constant a row; margins are any numbers that
-        grow with how likely the class is, such as an SVM's decision function.
+        grow with how likely the class is, such as an SVM's decision function; positive scores add up to anything, such
+        as naive Bayes products, and serve decisions only.
     names : sequence, optional
         Names of the columns of the frame they came in.
     """
@@ -40,10 +43,22 @@ class ClassScores:
     def __getitem__(self, rows: Any) -> ClassScores:
         return ClassScores(self.values[rows], self.kind, self.names)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and classes."""
+        return self.values.shape
+
     @property
     def n_classes(self) -> int:
         """Number of columns."""
         return int(self.values.shape[1])
+
+    def probabilities(self) -> Array:
+        """Probabilities (n, K) that the scores stand for; margins have none."""
+        return self.values if self.kind == "probabilities" else np.asarray(np.exp(self.log_probabilities()))
 
     def log_probabilities(self, clip: float = 1e-12) -> Array:
         """Log probabilities (n, K), of probabilities at least ``clip``; margins have none."""
@@ -52,6 +67,7 @@ class ClassScores:
                 "margins are no probabilities. Use PlattCalibrator, IsotonicCalibrator, BinningCalibrator or "
                 'VennAbersCalibrator, or say scores_are="logits".'
             )
+        self._refuse_positive()
         if self.kind == "logits":
             return np.asarray(log_softmax(self.values, axis=1))
         return np.asarray(np.log(np.maximum(self.values, clip)))
@@ -61,12 +77,23 @@ class ClassScores:
 
         Probabilities are kept in [clip, 1 - clip].
         """
+        self._refuse_positive()
         if self.kind == "margins":
             return self.values
         if self.kind == "logits":
             return _logits_against_rest(self.values)
         p = np.clip(self.values, clip, 1 - clip)
         return np.asarray(np.log(p) - np.log1p(-p))
+
+    def log_scores(self) -> Array:
+        """What decisions add the logs of class weights to, (n, K): logs, -inf of 0, less the largest of the row."""
+        with np.errstate(divide="ignore"):
+            logs = self.values if self.kind in ("logits", "margins") else np.log(self.values)
+        return np.asarray(logs - logs.max(axis=1, keepdims=True))
+
+    def _refuse_positive(self) -> None:
+        if self.kind == "positive":
+            raise ValueError("positive scores are no probabilities. Divide them by their sums, or use logits.")
 
 
 def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") -> ClassScores:
@@ -75,7 +102,7 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     Parameters
     ----------
     values : ClassScores, array-like, frame or tensor
-    kind : {"probabilities", "logits", "margins"}
+    kind : {"probabilities", "logits", "margins", "positive"}
         What plain numbers are; `ClassScores` know.
 
     Examples
@@ -100,6 +127,8 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     nonempty(array, name)
     if kind == "probabilities":
         array = _checked_probabilities(array, name)
+    elif kind == "positive":
+        array = _checked_positive(array, name)
     elif array.ndim == 1:
         array = np.column_stack([-array if kind == "margins" else np.zeros(len(array)), array])
     elif kind == "margins" and array.shape[1] == 2:
@@ -122,6 +151,20 @@ def _checked_probabilities(array: Array, name: str) -> Array:
             f"{total[first]:.6g}. Divide by the sums, or use DecisionCalibrator, which takes any positive scores."
         )
     return np.asarray(array / total[:, None])
+
+
+def _checked_positive(array: Array, name: str) -> Array:
+    hint = 'Log probabilities, logits or margins? Say scores_are="logits" or "margins".'
+    complain(name, "0 or positive", array, array < 0, hint)
+    if array.ndim == 1:
+        return np.column_stack([np.ones(len(array)), array])
+    nothing = ~(array > 0).any(axis=1)
+    if nothing.any():
+        raise ValueError(
+            f"rows of `{name}` must have a score above 0; {int(nothing.sum())} of {len(array)} have none, first row "
+            f'{int(np.argmax(nothing))}. Products that underflow? Give their logs and say scores_are="logits".'
+        )
+    return array
 
 
 def _logits_against_rest(x: Array) -> Array:
