@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ class ClassScores:
         """What decisions add the logs of class weights to, (n, K): logs, -inf of 0, less the largest of the row."""
         with np.errstate(divide="ignore"):
             logs = self.values if self.kind in ("logits", "margins") else np.log(self.values)
-        return np.asarray(logs - logs.max(axis=1, keepdims=True))
+        return less_largest(logs)
 
     def _refuse_positive(self) -> None:
         if self.kind == "positive":
@@ -134,6 +135,22 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     elif kind == "margins" and array.shape[1] == 2:
         array = np.column_stack([array[:, 0] - array[:, 1], array[:, 1] - array[:, 0]])
     return ClassScores(array, kind, list(values.columns) if hasattr(values, "columns") else None)
+
+
+def less_largest(x: Array) -> Array:
+    """Rows less their largest entry; columns are compared one by one, as rows are short."""
+    return np.asarray(x - reduce(np.maximum, x.T)[:, None])
+
+
+def softmax_rows(x: Array) -> Array:
+    r"""Rows :math:`e^{x_j} / \sum_k e^{x_k}`.
+
+    >>> softmax_rows(np.log([[0.2, 0.6]]))
+    array([[0.25, 0.75]])
+    """
+    p = np.exp(less_largest(x))
+    p /= (p @ np.ones(p.shape[1]))[:, None]
+    return p
 
 
 def _checked_probabilities(array: Array, name: str) -> Array:

@@ -111,7 +111,7 @@ def best_weight(
     ratios, others = _ratios(c, rows.scores, offsets)
     order = np.argsort(ratios)
     ratios = ratios[order]
-    values = objective.along(c, others[order], rows.codes[order], rows.weights[order])
+    values = objective.along(c, order, others, rows.codes, rows.weights)
     places = _places(ratios)
     values = values[places]
     slack = _LEAST_GAIN * max(1.0, np.abs(values).max()) if len(values) else 0.0

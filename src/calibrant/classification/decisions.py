@@ -111,7 +111,8 @@ class DecisionCalibrator(BaseEstimator):
     def weights_(self) -> Array:
         """Class weights (K,) with a geometric mean of 1."""
         check_is_fitted(self)
-        return np.asarray(np.exp(self.log_weights_))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.log_weights_))
 
     def predict(self, scores: Any) -> NDArray[Any]:
         """Labels (n,)."""
@@ -141,5 +142,6 @@ def _threshold(log_ratio: float, kind: str) -> float:
     if kind == "probabilities":
         return float(expit(log_ratio))
     if kind == "positive":
-        return float(np.exp(log_ratio))
+        with np.errstate(over="ignore"):
+            return float(np.exp(log_ratio))
     return log_ratio / 2 if kind == "margins" else log_ratio

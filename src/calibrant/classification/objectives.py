@@ -22,8 +22,8 @@ class Objective(ABC):
         """Of a confusion table (K, K)."""
 
     @abstractmethod
-    def along(self, c: int, others: Codes, codes: Codes, weights: Array) -> Array:
-        """Of all n + 1 decisions that give the first m rows to class c and the others to ``others``."""
+    def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        """Of all n + 1 decisions that give the first m rows in this order to class c, and the rest to ``others``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class Gain(Objective):
     def value(self, confusion: Array) -> float:
         return float((self.gains * confusion).sum())
 
-    def along(self, c: int, others: Codes, codes: Codes, weights: Array) -> Array:
-        kept = weights * self.gains[codes, others]
-        change = weights * self.gains[codes, c] - kept
-        return np.asarray(kept.sum() + np.concatenate([[0.0], np.cumsum(change)]))
+    def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        kept = weights * self.gains.ravel().take(codes * len(self.gains) + others)
+        change = weights * self.gains[:, c].take(codes) - kept
+        return kept.sum() + _sums(change[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,13 @@ class Agreement(Objective):
     def value(self, confusion: Array) -> float:
         return float(-np.abs(confusion.sum(axis=0) - confusion.sum(axis=1)).sum() / confusion.sum())
 
-    def along(self, c: int, others: Codes, codes: Codes, weights: Array) -> Array:
+    def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
         classes = 1 + max(int(others.max()), int(codes.max()), c)
         real = np.bincount(codes, weights, minlength=classes)
-        distance = np.abs(np.concatenate([[0.0], np.cumsum(weights)]) - real[c])
+        distance = np.abs(_sums(weights[order]) - real[c])
         for j in range(classes):
             if j != c:
-                lost = np.concatenate([[0.0], np.cumsum(weights * (others == j))])
+                lost = _sums((weights * (others == j))[order])
                 distance += np.abs(lost[-1] - lost - real[j])
         return np.asarray(-distance / weights.sum())
 
@@ -65,8 +65,16 @@ class OneShare(Objective):
     def value(self, confusion: Array) -> float:
         return -np.inf
 
-    def along(self, c: int, others: Codes, codes: Codes, weights: Array) -> Array:
-        return np.asarray(-np.abs(np.concatenate([[0.0], np.cumsum(weights)]) - weights[codes == c].sum()))
+    def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        return np.asarray(-np.abs(_sums(weights[order]) - weights[codes == c].sum()))
+
+
+def _sums(x: Array) -> Array:
+    """Sums of the first 0, 1, ..., n entries."""
+    sums = np.empty(len(x) + 1)
+    sums[0] = 0.0
+    np.cumsum(x, out=sums[1:])
+    return sums
 
 
 def make_objective(name: str, cost_matrix: Any, real: Array) -> Objective:
