@@ -3,50 +3,96 @@
 Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`; points: :func:`mae`, :func:`mse`,
 :func:`mape`. Calibration: :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
 :func:`threshold_reliability`, :func:`ence`, :func:`anderson_darling` and the uniformity tests. :func:`summary`
-is one table.
+is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :func:`relative_mse`,
+:func:`error_tolerance`, :func:`point_summary`.
+
+Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
+:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
+Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. Intervals around any measure:
+:func:`bootstrap_interval`, :func:`mean_interval`.
 """
 
+from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
+from .brier import BrierDecomposition, brier_decomposition, brier_score
+from .calbin import calbin
+from .calloss import calloss
+from .class_tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
+from .ece import ece
 from .intervals import coverage
+from .labels import ClassProportions, class_proportions, confusion, macro_accuracy
 from .moments import knueppel_test
+from .noise_floor import noise_floor
 from .pit_values import pit
-from .points import mae, mape, mse
+from .point_table import PointSummary, point_summary
+from .points import mae, mape, mean_error, mean_ratio, mse, relative_mse
+from .probabilities import class_sharpness, log_loss
 from .quantile_calibration import calibration_curve, calibration_error, calibration_floor
 from .scores import crps, interval_score, nll, pinball_loss
+from .smooth_ece import smooth_ece
 from .spread import ence, sharpness
 from .summary_table import Summary, summary
 from .threshold_calibration import ThresholdReliability, threshold_reliability
+from .tolerance import ToleranceCurve, error_tolerance
 from .uniformity import TestResult, anderson_darling, anderson_darling_test, cramer_von_mises_test, ks_test
 
 __all__ = [
+    "BrierDecomposition",
     "CRPSDecomposition",
+    "ClassProportions",
+    "CoxCalibration",
+    "MetricInterval",
     "NLLDecomposition",
+    "PointSummary",
     "Summary",
     "TestResult",
     "ThresholdReliability",
+    "ToleranceCurve",
     "anderson_darling",
     "anderson_darling_test",
+    "bootstrap_interval",
+    "brier_decomposition",
+    "brier_score",
+    "calbin",
     "calibration_curve",
     "calibration_error",
     "calibration_floor",
+    "calloss",
+    "class_proportions",
+    "class_sharpness",
+    "confusion",
     "coverage",
+    "cox_calibration",
     "cramer_von_mises_test",
     "crps",
     "crps_decomposition",
     "distribution_calibration_error",
+    "ece",
     "ence",
+    "error_tolerance",
+    "hosmer_lemeshow_test",
     "interval_score",
     "knueppel_test",
     "ks_test",
+    "log_loss",
+    "macro_accuracy",
     "mae",
     "mape",
+    "mean_error",
+    "mean_interval",
+    "mean_ratio",
     "mse",
     "nll",
     "nll_decomposition",
+    "noise_floor",
     "pinball_loss",
     "pit",
+    "point_summary",
+    "relative_mse",
     "sharpness",
+    "smooth_ece",
+    "spiegelhalter_test",
     "summary",
     "threshold_reliability",
 ]

@@ -1,0 +1,54 @@
+"""Calibration loss: squared distance of forecasts from the slopes of the ROC curve."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .._checks import one_of
+from ._classes import class_forecasts
+from ._score_groups import ScoreGroups
+
+
+def calloss(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    segments: Literal["hull", "scores"] = "hull",
+    classes: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    r"""Calibration loss: mean squared distance of the forecasts from the frequency in their segment of the ROC curve.
+
+    .. math:: \frac1n \sum_b \sum_{i \in s_b} (p_i - \bar f_b)^2, \quad \bar f_b = \frac1{|s_b|} \sum_{i \in s_b} f_i
+
+    for each class, then averaged over the classes; of two classes both have the same value. Flach & Matsubara (2007);
+    Bella et al. (2010), where the square and the division by n are missing in print.
+
+    Parameters
+    ----------
+    y_true, y_proba, classes, sample_weight
+        As in :func:`brier_score`.
+    segments : {"hull", "scores"}
+        Segments of the curve's convex hull, the blocks that isotonic regression pools; or of the curve itself, rows
+        with equal forecasts. Where all forecasts differ the latter is the Brier score.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> metrics.calloss([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
+    0.01
+    """
+    one_of(segments, "segments", ("hull", "scores"))
+    forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
+    values = []
+    for column in forecasts.one_against_rest():
+        groups = ScoreGroups.of(column)
+        frequency = groups.pooled() if segments == "hull" else groups.share
+        values.append(np.dot(groups.mass, np.square(groups.p - frequency)) / groups.mass.sum())
+    return float(np.mean(values))

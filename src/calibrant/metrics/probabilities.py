@@ -1,0 +1,97 @@
+"""Log loss and sharpness of class probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, sample_weights
+from ._classes import ClassForecasts, class_forecasts, class_probabilities, class_scale
+from ._inputs import average, no_weights_per_row
+
+
+def log_loss(
+    y_true: Any, y_proba: Any, *, classes: Any = None, sample_weight: Any = None, per_row: bool = False
+) -> float | Array:
+    r"""Negative log of the probability given to the class that came, in nats; smaller is better.
+
+    .. math:: -\frac1T \sum_t \ln p_{t, y_t}
+
+    Bella et al. (2010), where the minus sign is missing. Nothing is clipped: a class that comes with forecast
+    probability 0 costs infinity.
+
+    Parameters
+    ----------
+    y_true : array-like (n,)
+        Labels of any type.
+    y_proba : array-like (n,) or (n, K)
+        Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
+    classes : array-like (K,), optional
+        Labels of the columns; the sorted labels of ``y_true`` unless told. Integers 0 to K - 1 number the columns.
+    sample_weight : array-like (n,), optional
+        Frequencies: weight 2 is the row twice.
+    per_row : bool
+        Return the n values instead of their mean.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> metrics.log_loss(["ham", "spam"], [0.5, 0.8])
+    0.4581
+    """
+    no_weights_per_row(sample_weight, per_row)
+    forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
+    with np.errstate(divide="ignore"):
+        losses = -np.log(_given_to_the_truth(forecasts))
+    return losses if per_row else average(losses, forecasts.weights)
+
+
+def class_sharpness(
+    y_true: Any, y_proba: Any = None, *, scale: str = "auto", sample_weight: Any = None, per_row: bool = False
+) -> float | Array:
+    r"""Mean variance of the forecast class; smaller is sharper, which is good only among calibrated forecasts.
+
+    .. math:: \frac1T \sum_t \sum_j p_{tj} (1 - p_{tj})
+
+    Of two classes :math:`p(1 - p)`, as in Kuleshov et al. (2018). It is the :func:`brier_score` of the same scale that
+    calibrated forecasts have in expectation.
+
+    Parameters
+    ----------
+    y_true : array-like (n,), or the probabilities
+        Sharpness is a property of the forecasts alone: labels, accepted so that all measures are called alike, have no
+        influence; ``class_sharpness(y_proba)`` will do.
+    y_proba : array-like (n,) or (n, K)
+        Probabilities.
+    scale : {"auto", "chapter", "sum"}
+        As in :func:`brier_score`.
+    sample_weight, per_row
+        As in :func:`log_loss`.
+
+    Returns
+    -------
+    float, or array (n,)
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> metrics.class_sharpness([0.5, 0.9])
+    0.17
+    """
+    no_weights_per_row(sample_weight, per_row)
+    proba, _ = class_probabilities(y_true if y_proba is None else y_proba)
+    two = proba.ndim == 1
+    spread = 2 * proba * (1 - proba) if two else np.sum(proba * (1 - proba), axis=1)
+    spread *= class_scale(scale, 2 if two else proba.shape[1])
+    weights = sample_weights(sample_weight, len(spread))
+    return spread if per_row else average(spread, weights)
+
+
+def _given_to_the_truth(forecasts: ClassForecasts) -> Array:
+    p, codes = forecasts.proba, forecasts.codes
+    return np.where(codes == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(codes)), codes]
