@@ -109,10 +109,10 @@ class Distribution(ABC):
         """Values where the distribution function is not smooth, (n, k): where integrals over y are split."""
         return np.empty((len(self), 0))
 
-    def _by_blocks(self, compute: Callable[[Any, Array], Array], y: Array) -> Array:
+    def _by_blocks(self, compute: Callable[[Any, Array], Array], y: Array, block: int = BLOCK) -> Array:
         """Compute on cache-sized blocks of rows; ``compute`` takes a law and its points."""
         n = len(self)
-        step = BLOCK if y.ndim < 2 else max(1, BLOCK // max(1, y.shape[1]))
+        step = block if y.ndim < 2 else max(1, block // max(1, y.shape[1]))
         if n <= step:
             return compute(self, y)
         out = np.empty((n, *y.shape[1:]) if y.ndim else n)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import Array
 from ..maps.base import Map, Side
-from .base import Distribution
+from .base import BLOCK, HALF_LOG_2PI, Distribution
 from .location_scale import LocationScale
 from .standard import StandardLaw
 
@@ -94,6 +94,10 @@ class Recalibrated(Distribution):
         """Slopes add, nothing cancels."""
         return self.base.log_slope(y) + self.map.log_slope(self.base.to_normal(y))
 
+    def logpdf(self, y: Any) -> Array:
+        """Log density; the map gives its score and slope together."""
+        return self._by_blocks(_log_density, self._points(y), block=4 * BLOCK)  # tables of maps serve more points
+
     def _kinks(self) -> Array:
         knots = [k for k in (self.map.bends[None, :], self.map.row_bends) if 0 < k.shape[1] <= MOST_KINKS]
         return np.hstack([self.base._kinks(), *(self.base.from_normal(k) for k in knots)])
@@ -133,3 +137,12 @@ class Recalibrated(Distribution):
             return Distribution.crps(self, y)
         base, law = shared
         return base.scale * law.crps(base.standardised(self._outcomes(y)))
+
+
+def _log_density(law: Recalibrated, y: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        out, mapped = law.base.log_slope(y), law.map.log_density(law.base.to_normal(y))
+        out = out + mapped
+    out -= HALF_LOG_2PI
+    np.copyto(out, -np.inf, where=mapped == -np.inf)
+    return out

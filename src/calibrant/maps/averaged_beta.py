@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,16 @@ from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
 from ._solve import solve_increasing
-from .base import Map, Side
+from .base import Map, Side, log_density_of
+
+What = Literal["height", "log_slope", "log_density"]
 
 _LOG_PHI0 = -0.5 * np.log(2 * np.pi)
-BLOCK = 32768  # beta maps evaluated at a time: intermediate results stay in the cache
+BLOCK = 65536  # beta maps evaluated at a time: intermediate results stay in the cache
 WIDE = 0.1  # posterior variance beyond which 13 nodes are too few
-STEP = 1 / 16  # of the table that dense predictions interpolate in
+STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, for a and b up to here
 DENSE = 4000  # points a row from which on a table, good to about 1e-5, replaces the exact values
 STRAIGHT, FAR = 600.0, 37.0  # logits and scores up to here need no logarithms
-MOST_KEPT = 65536  # numbers of the last call that are remembered
 LINE = 1e5  # scores beyond which T(z)/z is constant
 LARGEST = 300.0  # of |ln a|, |ln b|, |c|
 
@@ -52,46 +53,43 @@ FEW, MANY = _icosahedron(), _gauss_hermite(5)
 
 
 class _Table:
-    """Quintic pieces through heights and slopes (n, k) at equally spaced scores, two of them before ``first``."""
+    """Cubic pieces, two a step, through values (n, k) at equally spaced nodes; the first and last four only help."""
 
-    def __init__(self, first: float, height: Array, slope: Array) -> None:
-        self.first, self.count = first, height.shape[1] - 5
-        d = STEP * slope
-        bend = (8 * (d[:, 3:-1] - d[:, 1:-3]) - (d[:, 4:] - d[:, :-4])) / 12  # STEP² T'', good to fourth order
-        p, d = height[:, 2:-2], d[:, 2:-2]
-        rise, d0, d1, s0, s1 = np.diff(p), d[:, :-1], d[:, 1:], 0.5 * bend[:, :-1], 0.5 * bend[:, 1:]
-        fifth = 6 * rise - 3 * (d0 + d1) - s0 + s1
-        fourth = -15 * rise + 8 * d0 + 7 * d1 + 3 * s0 - 2 * s1
-        third = 10 * rise - 6 * d0 - 4 * d1 - 3 * s0 + s1
-        self.heights = [piece.ravel() for piece in (fifth, fourth, third, s0, d0, p[:, :-1])]
-        self.slopes = [piece.ravel() / STEP for piece in (5 * fifth, 4 * fourth, 3 * third, 2 * s0, d0)]
-        self.last: tuple[Array, NDArray[np.intp], Array, NDArray[np.bool_] | None] | None = None
+    def __init__(self, nodes: Array, values: Array) -> None:
+        self.first, self.rate = nodes[4], 2 / (nodes[1] - nodes[0])
+        fine = _halved(values)
+        slope = (8 * (fine[:, 3:-1] - fine[:, 1:-3]) - (fine[:, 4:] - fine[:, :-4])) / 12  # good to fourth order
+        start, rise = fine[:, 2:-3], np.diff(fine[:, 2:-2])
+        here, there = slope[:, :-1], slope[:, 1:]
+        pieces = (here + there - 2 * rise, 3 * rise - 2 * here - there, here, start)
+        self.pieces, self.count = [np.ascontiguousarray(piece).ravel() for piece in pieces], start.shape[1]
 
-    def knows(self, z: Array) -> bool:
-        """Whether these scores are those of the last call."""
-        return self.last is not None and np.array_equal(self.last[0], z)
-
-    def place(self, z: Array) -> None:
-        """Find the piece that each score (n, k) falls on, how far along it, and which fall outside (None: none)."""
-        along = z * (1 / STEP)
-        along -= self.first / STEP
+    def __call__(self, z: Array) -> tuple[Array, NDArray[np.bool_] | None]:
+        """Values at scores (n, k), and which of these lie outside the table (None: none)."""
+        along = z * self.rate
+        along -= self.first * self.rate
         outside = None
         if not (along.min() >= 0 and along.max() < self.count):
             outside = ~((along >= 0) & (along < self.count))
-            np.clip(along, 0.0, self.count - 1e-9, out=along)
+            along[outside] = 0.0
         cell = along.astype(np.intp)
         along -= cell
         cell += self.count * np.arange(len(z))[:, None]
-        self.last = (z, cell, along, outside)
+        out, part = np.take(self.pieces[0], cell), np.empty(z.shape)
+        for piece in self.pieces[1:]:
+            out *= along
+            out += np.take(piece, cell, out=part, mode="clip")
+        return out, outside
 
-    def __call__(self, cell: NDArray[np.intp], u: Array, what: int) -> Array:
-        """Heights (0) or log slopes (1)."""
-        pieces = self.slopes if what else self.heights
-        out = np.take(pieces[0], cell)
-        for piece in pieces[1:]:
-            out *= u
-            out += np.take(piece, cell)
-        return np.log(np.maximum(out, 1e-300, out=out), out=out) if what else out
+
+def _halved(values: Array) -> Array:
+    """Values (n, 2k - 13) at the nodes but the outer three and midway, there by the polynomial through the next 8."""
+    k = values.shape[1]
+    out = np.empty((len(values), 2 * k - 13))
+    out[:, ::2] = values[:, 3:-3]
+    pairs = [values[:, 3 - j : k - 4 - j] + values[:, 4 + j : k - 3 + j] for j in range(4)]
+    out[:, 1::2] = (1225 * pairs[0] - 245 * pairs[1] + 49 * pairs[2] - 5 * pairs[3]) / 2048
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +124,15 @@ class AveragedBetaMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        return self._at(np.asarray(z, dtype=np.float64), 0)
+        return self._at(z, "height")
 
     def log_slope(self, z: Array) -> Array:
         """Log of the slope in normal scores."""
-        return self._at(np.asarray(z, dtype=np.float64), 1)
+        return self._at(z, "log_slope")
+
+    def log_density(self, z: Array) -> Array:
+        """Log slope less half the squared score."""
+        return self._at(z, "log_density")
 
     def inverse(self, t: Array) -> Array:
         """By guarded Newton steps."""
@@ -156,73 +158,59 @@ class AveragedBetaMap(Map):
         step = max(1, BLOCK // (max(1, width) * nodes))
         return [slice(start, start + step) for start in range(0, len(self.mean), step)]
 
-    def _at(self, z: Array, what: int) -> Array:
-        if z.ndim < 2 or not z.size or (table := self._table(z)) is None or table.last is None:
-            return self._remembered(z)[what]
-        z, cell, along, outside = table.last
-        out = table(cell, along, what)
+    def _at(self, z: Array, what: What) -> Array:
+        z = np.asarray(z, dtype=np.float64)
+        if z.ndim < 2 or (nodes := self._nodes(z)) is None:
+            return _chosen(*self._both(z), what)
+        z = self._spread_out(z)
+        out, outside = _Table(nodes, self._dense(nodes, what))(z)
         if outside is not None:
             for row in np.flatnonzero(outside.any(axis=1)):
-                out[row, outside[row]] = self[row : row + 1]._both(z[row, outside[row]][None, :])[what]
+                far = z[row, outside[row]][None, :]
+                out[row, outside[row]] = _chosen(*self[row : row + 1]._both(far), what)
         return out
 
-    def _remembered(self, z: Array) -> tuple[Array, Array]:
-        """Height and log slope; a density asks for one after the other."""
-        last = self.__dict__.get("_last")
-        if last is None or not np.array_equal(last[0], z):
-            last = (z.copy(), *self._both(z))
-            if z.size <= MOST_KEPT:
-                object.__setattr__(self, "_last", last)
-        return last[1].copy(), last[2].copy()
-
-    def _table(self, z: Array) -> _Table | None:
-        """Heights and slopes on a fine grid of scores where that is much less work than the points themselves."""
-        if z.shape[1] < DENSE:
+    def _nodes(self, z: Array) -> Array | None:
+        """Scores to tabulate at, where that is much less work than the points (n, k) themselves."""
+        if z.shape[1] < DENSE or not z.size:
             return None
-        z, kept = self._spread_out(z), self.__dict__.get("_kept")
-        if isinstance(kept, _Table) and kept.knows(z):
-            return kept
         low, high = np.floor(max(z.min(), -FAR)), np.ceil(min(z.max(), FAR))
-        size = int((high - low) / STEP) + 2 if high > low else 0
-        if not 0 < 4 * size < z.shape[1]:
-            return None
-        table = _Table(float(low), *self._dense(low + STEP * np.arange(-2, size + 2)))
-        table.place(z)
-        object.__setattr__(self, "_kept", table)
-        return table
+        spread = np.sqrt(np.square(self.root[:, :2]).sum(axis=2))
+        steepest = np.exp(np.minimum((self.mean[:, :2] + np.sqrt(5) * spread).max(), LARGEST))
+        step = STEP / np.ceil(steepest / STEEP)
+        size = (high - low) / step + 1
+        return low + step * np.arange(-4, int(size) + 5) if 1 < 4 * size < z.shape[1] else None
 
-    def _dense(self, z: Array) -> tuple[Array, Array]:
-        """Heights and slopes of all rows at the same scores, (n, k), by products of matrices."""
+    def _dense(self, z: Array, what: What) -> Array:
+        """All rows at the same scores, (n, k), by products of matrices."""
         at = (z, log_ndtr(z), log_ndtr(-z))
-        height, slope = np.empty((len(self.mean), len(z))), np.empty((len(self.mean), len(z)))
+        out = np.empty((len(self.mean), len(z)))
         for rule, mine in self._rules():
             step = max(1, BLOCK // (len(z) * len(rule.weights)))
             for start in range(0, len(mine), step):
                 rows = mine[start : start + step]
-                height[rows], slope[rows] = self._dense_block(rule, rows, at)
-        return height, slope
+                out[rows] = self._dense_block(rule, rows, at, what)
+        return out
 
-    def _dense_block(self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def _dense_block(self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array], what: What) -> Array:
         z, low, high = at
         lines = np.matmul(rule.nodes, np.swapaxes(self.root[rows], 1, 2)) + self.mean[rows, None, :]
         np.clip(lines, -LARGEST, LARGEST, out=lines)
         lines[:, :, :2] = np.exp(lines[:, :, :2])
-        heaviest = np.abs(lines).max()
-        if heaviest * (1 - min(low.min(), high.min())) > STRAIGHT:
-            exact = self[rows]._both(z[None, :])
-            return exact[0], np.exp(exact[1])
-        slopes = np.swapaxes(rule.weights[:, None] * lines[:, :, :2], 1, 2)
+        if np.abs(lines).max() * (1 - min(low.min(), high.min())) > STRAIGHT:
+            return _chosen(*self[rows]._both(z[None, :]), what)
         h = np.matmul(lines.reshape(-1, 3), np.stack([low, -high, np.ones(len(z))]))
         h = np.exp(h, out=h).reshape(len(rows), -1, len(z))
         above = h + 1
         np.divide(1.0, above, out=above)
         h *= above
-        lower, upper = np.matmul(rule.weights, h), np.matmul(rule.weights, above)
+        height = np.zeros(()) if what == "log_density" else _score(rule.weights @ h, rule.weights @ above)
+        if what == "height":
+            return height
         h *= above
-        density = np.exp(_LOG_PHI0 - 0.5 * z * z - np.stack([low, high]))
-        t = np.where(lower < upper, 1.0, -1.0) * ndtri(np.minimum(lower, upper))
-        rate = np.einsum("riz,iz->rz", np.matmul(slopes, h), density)
-        return t, rate * np.exp(0.5 * t * t - _LOG_PHI0)
+        slopes = np.swapaxes(rule.weights[:, None] * lines[:, :, :2], 1, 2)
+        rate = np.einsum("riz,iz->rz", slopes @ h, np.exp(-np.stack([low, high])))
+        return np.asarray(np.log(rate) + 0.5 * (height * height - z * z))
 
     def _rules(self) -> Iterator[tuple[Rule, NDArray[np.intp]]]:
         """The rules and the rows that each is for."""
@@ -267,6 +255,12 @@ class AveragedBetaMap(Map):
         return height, log_slope
 
 
+def _chosen(height: Array, log_slope: Array, what: What) -> Array:
+    if what == "log_density":
+        return log_density_of(height, log_slope)
+    return height if what == "height" else log_slope
+
+
 def _average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
     """Height and log slope from the averaged probabilities themselves; h is (nodes, ...) and overwritten."""
     z, low, high = at
@@ -280,8 +274,13 @@ def _average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Ar
     density *= above
     flat = (len(weights), -1)
     upper, lower, slope = ((weights @ part.reshape(flat)).reshape(h.shape[1:]) for part in (above, h, density))
-    t = np.where(lower < upper, 1.0, -1.0) * ndtri(np.minimum(lower, upper))
+    t = _score(lower, upper)
     return t, np.log(slope) + 0.5 * t * t - _LOG_PHI0
+
+
+def _score(lower: Array, upper: Array) -> Array:
+    """Normal score, from the smaller tail."""
+    return np.asarray(np.where(lower < upper, 1.0, -1.0) * ndtri(np.minimum(lower, upper)))
 
 
 def _log_average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:

@@ -56,6 +56,10 @@ class Map(ABC):
     def log_slope(self, z: Array) -> Array:
         """log T'(z); raises where the map has steps."""
 
+    def log_density(self, z: Array) -> Array:
+        r"""Log density of T at a score but for a constant, :math:`\log T'(z) - T(z)^2/2`; -inf where T is infinite."""
+        return log_density_of(self(z), self.log_slope(z))
+
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows; a shared map serves any rows."""
         return self if self.rows is None else self._pick(rows)
@@ -67,6 +71,12 @@ class Map(ABC):
             by_row = field.name in self._by_row and np.ndim(value)
             object.__setattr__(part, field.name, value[rows] if by_row else value)
         return part
+
+
+def log_density_of(t: Array, log_slope: Array) -> Array:
+    """Log slope less half the squared score; -inf where that is infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(np.isinf(t), -np.inf, log_slope - (0.5 * t) * t)
 
 
 def across(parameter: Any, z: Array) -> Any:
