@@ -108,7 +108,7 @@ def test_26_classes_of_which_some_have_no_rows(measure, rng):
     assert np.isfinite(numbers(ANY_NUMBER[measure](rng.integers(0, 20, 50), p))).all()
 
 
-@pytest.mark.parametrize("measure", set(PROBABILITIES) - {"cox_calibration", "brier_decomposition"})
+@pytest.mark.parametrize("measure", set(PROBABILITIES) - {"cox_calibration"})
 def test_one_row(measure):
     assert numbers(PROBABILITIES[measure]([1], [0.3])).size
 
@@ -140,14 +140,21 @@ class TestBadInput:
         with pytest.raises(ValueError, match="`y_proba` must have at least one row; it is empty"):
             call([], [])
 
+    def test_shapes(self, measure):
+        call = PROBABILITIES[measure]
+        with pytest.raises(ValueError, match=r"`y_proba` must be \(n,\) or \(n, classes\); got shape \(1, 1, 2\)"):
+            call([0], [[[0.4, 0.6]]])
+        with pytest.raises(ValueError, match=r"`y_true` must be 1-dimensional class labels; got shape \(1, 2\)"):
+            call([[0, 1]], [0.4])
+
     def test_labels(self, measure):
-        if measure in FREE_OF_LABELS:
-            return
         call = PROBABILITIES[measure]
         with pytest.raises(ValueError, match="`y_true` must have one entry per forecast; got 2 for 3 forecasts"):
             call([0, 1], [0.1, 0.2, 0.3])
         with pytest.raises(ValueError, match=r"`y_true` must be labels; 1 of 3 .* first y_true\[1\] = None"):
             call(["a", None, "b"], [0.1, 0.2, 0.3])
+        if measure in FREE_OF_LABELS:
+            return
         with pytest.raises(ValueError, match="one of the classes 'a', 'b'; 1 of 3 labels are not, first .* = 'c'"):
             call(["a", "b", "c"], [0.1, 0.2, 0.3], classes=["a", "b"])
         with pytest.raises(ValueError, match="2 columns, but `y` has 3 classes"):
@@ -201,7 +208,7 @@ class TestLabels:
             LABELS[measure](["a", "b"], [0, 1])
         with pytest.raises(ValueError, match="`y_pred` must be one of the classes 'a', 'b'; 1 of 2 labels are not"):
             LABELS[measure](["a", "b"], ["a", "c"], classes=["a", "b"])
-        with pytest.raises(ValueError, match="`y_true` must have at least one row"):
+        with pytest.raises(ValueError, match="`y_pred` must have at least one row"):
             LABELS[measure]([], [])
         with pytest.raises(ValueError, match=r"`y_pred` must be labels; 1 of 2 values is not"):
             LABELS[measure]([0.0, 1.0], [0.0, np.nan])

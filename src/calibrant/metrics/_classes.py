@@ -79,8 +79,7 @@ class ClassForecasts:
 def class_forecasts(y_true: Any, y_proba: Any, classes: Any, sample_weight: Any) -> ClassForecasts:
     """Labels, probabilities and weights of one length; rows of weight 0 only tell that their class exists."""
     proba, names = class_probabilities(y_proba)
-    labels = known_labels(y_true, "y_true")
-    _one_per_row(labels, "y_true", len(proba))
+    labels = known_labels(y_true, "y_true", len(proba))
     known, codes = _class_numbers(labels, 2 if proba.ndim == 1 else proba.shape[1], classes, names)
     weights = sample_weights(sample_weight, len(codes))
     if weights is not None and not weights.all():
@@ -93,7 +92,10 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Any]:
     """Probabilities (n,) of the second of two classes, or (n, K), and the names of a frame's columns."""
     if isinstance(y_proba, ClassScores):
         return y_proba.probabilities(), y_proba.names
-    p = nonempty(to_array(y_proba, "y_proba"), "y_proba")
+    p = to_array(y_proba, "y_proba")
+    if p.ndim not in (1, 2):
+        raise ValueError(f"`y_proba` must be (n,) or (n, classes); got shape {p.shape}.")
+    nonempty(p, "y_proba")
     if not (p.min() >= 0 and p.max() <= 1):
         finite(p, "y_proba")
         hint = "Logits or margins? Turn them into probabilities first."
@@ -105,9 +107,11 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Any]:
     return np.where(rounded, p, table.values), table.names
 
 
-def known_labels(y: Any, name: str) -> NDArray[Any]:
-    """Labels of which none is missing, at least one."""
+def known_labels(y: Any, name: str, rows: int | None = None) -> NDArray[Any]:
+    """Labels of which none is missing, at least one, as many as forecasts."""
     labels = as_labels(y, name)
+    if rows is not None and len(labels) != rows:
+        raise ValueError(f"`{name}` must have one entry per forecast; got {len(labels)} for {rows} forecasts.")
     if not len(labels):
         raise ValueError(f"`{name}` must have at least one row; it is empty.")
     complain(name, "labels", labels, missing_labels(labels), "Leave out rows without a label.")
@@ -116,8 +120,8 @@ def known_labels(y: Any, name: str) -> NDArray[Any]:
 
 def label_pairs(y_true: Any, y_pred: Any, classes: Any, sample_weight: Any) -> tuple[Codes, Codes, Classes, Array]:
     """Class numbers of actual and predicted labels, the classes, and weights; every label that occurs is a class."""
-    actual, predicted = known_labels(y_true, "y_true"), known_labels(y_pred, "y_pred")
-    _one_per_row(actual, "y_true", len(predicted))
+    predicted = known_labels(y_pred, "y_pred")
+    actual = known_labels(y_true, "y_true", len(predicted))
     if (actual.dtype.kind in "US") != (predicted.dtype.kind in "US"):
         raise TypeError(f"`y_true` and `y_pred` must be labels of one type; got {actual.dtype} and {predicted.dtype}.")
     weights = sample_weights(sample_weight, len(actual))
@@ -134,11 +138,6 @@ def class_scale(scale: str, n_classes: int) -> float:
     if scale == "chapter" or (scale == "auto" and n_classes == 2):
         return 1 / n_classes
     return 1.0
-
-
-def _one_per_row(labels: NDArray[Any], name: str, rows: int) -> None:
-    if len(labels) != rows:
-        raise ValueError(f"`{name}` must have one entry per forecast; got {len(labels)} for {rows} forecasts.")
 
 
 def _class_numbers(labels: NDArray[Any], columns: int, classes: Any, names: Any) -> tuple[Classes, Codes]:

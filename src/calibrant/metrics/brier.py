@@ -148,25 +148,31 @@ def brier_decomposition(
         raise ValueError(f"`bins` must be None with method='pav', which finds its own groups; got {bins!r}.")
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
     columns = forecasts.one_against_rest()
-    if method == "pav":
-        parts = [_pooled(ScoreGroups.of(column)) for column in columns]
-    elif bins is None:
-        parts = [_grouped(ScoreGroups.of(column)) for column in columns]
-    else:
+    if bins is not None:
         parts = [_binned(column, bins, n_bins) for column in columns]
+    elif method == "pav":
+        parts = [_pooled(ScoreGroups.of(column)) for column in columns]
+    else:
+        groups = [ScoreGroups.of(column) for column in columns]
+        _warn_of_single_rows(groups)
+        parts = [_grouped(group) for group in groups]
     factor = class_scale(scale, forecasts.n_classes) * (2 if len(columns) == 1 else 1)
     score = brier_score(y_true, y_proba, scale=scale, classes=classes, sample_weight=sample_weight)
     return BrierDecomposition(float(score), *(factor * np.sum(parts, axis=0)).tolist())
 
 
+def _warn_of_single_rows(groups: list[ScoreGroups]) -> None:
+    different, rows = max(len(group.p) for group in groups), groups[0].mass.sum()
+    if different > 0.5 * rows > 0.5:
+        warnings.warn(
+            f"{different} of {rows:g} scores are different, so most groups are single rows and their miscalibration is "
+            'nearly the whole score. Use method="pav" or bins="mass".',
+            stacklevel=3,
+        )
+
+
 def _grouped(groups: ScoreGroups) -> tuple[float, ...]:
     """Miscalibration, discrimination, uncertainty and twice nothing of groups of equal forecasts."""
-    if len(groups.p) > 0.5 * groups.mass.sum() > 0.5:
-        warnings.warn(
-            f"{len(groups.p)} of {groups.mass.sum():g} scores are different, so most groups are single rows and their "
-            'miscalibration is the whole score. Use method="pav" or bins="mass".',
-            stacklevel=4,
-        )
     n, share, base = groups.mass.sum(), groups.share, groups.base_rate
     miscalibration = np.dot(groups.mass, np.square(groups.p - share)) / n
     return float(miscalibration), float(np.dot(groups.mass, np.square(share - base)) / n), base * (1 - base), 0.0, 0.0

@@ -47,7 +47,8 @@ def calbin(
     form : {"window", "example"}
         Distance of the window's mean forecast, or mean distance of its examples' forecasts.
     sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice. With other weights, windows have mass s and start at about unit steps.
+        Frequencies: weight 2 is the row twice. With other weights, windows have mass s and start
+        at about unit steps. More than ten million windows are replaced by ten million.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, sample_weights
-from ._classes import ClassForecasts, class_forecasts, class_probabilities, class_scale
+from ._classes import ClassForecasts, class_forecasts, class_probabilities, class_scale, known_labels
 from ._inputs import average, no_weights_per_row
 
 
@@ -64,8 +64,8 @@ def class_sharpness(
     Parameters
     ----------
     y_true : array-like (n,), or the probabilities
-        Sharpness is a property of the forecasts alone: labels, accepted so that all measures are called alike, have no
-        influence; ``class_sharpness(y_proba)`` will do.
+        Sharpness is a property of the forecasts alone: labels, accepted so that all measures are called alike, are
+        checked and have no influence; ``class_sharpness(y_proba)`` will do.
     y_proba : array-like (n,) or (n, K)
         Probabilities.
     scale : {"auto", "chapter", "sum"}
@@ -85,6 +85,8 @@ def class_sharpness(
     """
     no_weights_per_row(sample_weight, per_row)
     proba, _ = class_probabilities(y_true if y_proba is None else y_proba)
+    if y_proba is not None:
+        known_labels(y_true, "y_true", len(proba))
     two = proba.ndim == 1
     spread = 2 * proba * (1 - proba) if two else np.sum(proba * (1 - proba), axis=1)
     spread *= class_scale(scale, 2 if two else proba.shape[1])
