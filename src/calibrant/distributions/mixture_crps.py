@@ -6,20 +6,21 @@ average, by the variance of their distribution functions, which does not depend 
 .. math:: \mathrm{CRPS}(F, y) = \sum_j w_j\,\mathrm{CRPS}(F_j, y) - \int \sum_j w_j (F_j - F)^2\,dt,\qquad
     F = \sum_j w_j F_j
 
-so components with closed forms leave one smooth integral, for which the trapezoidal rule converges fast.
+so components with closed forms leave one integral, in which corners count and outcomes do not.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array
 from . import quadrature
-from .base import Distribution
+from .mixture_grid import Estimate, are_bent_lines, by_doubling, on_finest, over_cells
+from .mixture_panels import between_corners, corners
 from .normal import Normal
 from .rows import row_blocks
 from .segments import density
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
     from .mixture import Mixture
 
 _MANY = 24  # more normal components than this are left to quadrature: pairs grow with the square
-_REACH = 6.0  # scores beyond which the squares of tail probabilities vanish
-_COARSE, _FINE = 64, 4096  # cells of the trapezoidal rule, first and last
-_TOLERANCE = 4e-7  # of the last doubling, relative to the score
-_HOPELESS = 1e-5  # a last doubling that changed more than this: components of very different scales
+_FEW_CORNERS, _MOST_CORNERS = 160, 2048  # up to which panels cost less than cells, and less than a very fine grid
 
 
 def crps(law: Mixture, y: Array) -> Array:
@@ -43,7 +41,21 @@ def crps(law: Mixture, y: Array) -> Array:
     if law.has_atoms or np.any(law.tail_index < 1):
         return quadrature.crps(law, y)
     score = law._average([part.crps(y) for part in parts])
-    return score - _disagreement(law, score, y)
+    disagreement, doubtful = _way(law)(law, score)
+    out = score - disagreement
+    if doubtful.any():  # components of very different scales
+        out[doubtful] = quadrature.crps(law[doubtful], y[doubtful])
+    return out
+
+
+def _way(law: Mixture) -> Callable[[Mixture, Array], Estimate]:
+    """How the disagreement of the components is integrated."""
+    count = corners(law[:1]).shape[1]
+    if not count:
+        return by_doubling
+    if count > _FEW_CORNERS and are_bent_lines(law):
+        return over_cells
+    return between_corners if count <= _MOST_CORNERS else on_finest
 
 
 def _normal_crps(law: Mixture, y: Array) -> Array:
@@ -67,64 +79,3 @@ def _expected_distance(m: Array, s: Array) -> Array:
     with np.errstate(over="ignore"):
         u = m / s
     return np.asarray(2 * s * density(u) + m * (2 * ndtr(u) - 1))
-
-
-@dataclass(frozen=True, eq=False)
-class _Grid:
-    r"""Points :math:`c + s\sinh u` of each row, u evenly spaced: dense in the middle, sparse in the tails."""
-
-    law: Mixture
-    centre: Array
-    scale: Array
-    low: Array
-    high: Array
-
-    @classmethod
-    def over(cls, law: Mixture) -> _Grid:
-        at = {z: [_at_score(part, z) for part in law.components] for z in (-_REACH, -1.0, 0.0, 1.0, _REACH)}
-        centre = law._average(at[0.0])
-        scale = 0.75 * (law._average(at[1.0]) - law._average(at[-1.0]))
-        low, high = np.min(at[-_REACH], axis=0), np.max(at[_REACH], axis=0)
-        width = np.where(high > low, high - low, 1.0)  # laws may be points to rounding
-        scale = np.where(scale > 1e-9 * width, scale, width)
-        return cls(law, centre, scale, np.arcsinh((low - centre) / scale), np.arcsinh((high - centre) / scale))
-
-    def __getitem__(self, rows: Any) -> _Grid:
-        return _Grid(self.law[rows], self.centre[rows], self.scale[rows], self.low[rows], self.high[rows])
-
-    def integral(self, shares: Array) -> Array:
-        """Trapezoidal sum over the points at these shares of the way; the integrand vanishes at both ends."""
-        out = np.empty(len(self.centre))
-        for rows in row_blocks(len(out), 4 * len(shares)):
-            out[rows] = self[rows]._integral(shares)
-        return out
-
-    def _integral(self, shares: Array) -> Array:
-        way = self.high - self.low
-        u = self.low[:, None] + way[:, None] * shares
-        t = self.centre[:, None] + self.scale[:, None] * np.sinh(u)
-        values = [ndtr(part.to_normal(t)) for part in self.law.components]
-        weights = [self.law._share_across(j, t) for j in range(len(values))]
-        mean = np.sum([w * v for w, v in zip(weights, values, strict=True)], axis=0)
-        variance = np.sum([w * np.square(v - mean) for w, v in zip(weights, values, strict=True)], axis=0)
-        return np.asarray(np.mean(variance * np.cosh(u), axis=1) * self.scale * way)
-
-
-def _at_score(part: Distribution, z: float) -> Array:
-    return part._by_blocks(lambda law, v: law.from_normal(v), np.full(len(part), z))
-
-
-def _disagreement(law: Mixture, score: Array, y: Array) -> Array:
-    """Integral of the variance of the components' distribution functions, by doubling, then by quadrature."""
-    grid = _Grid.over(law)
-    out = grid.integral(np.arange(_COARSE) / _COARSE)
-    live, cells, before, change = np.arange(len(law)), _COARSE, out, out
-    while len(live) and cells < _FINE:
-        before, change = change, 0.5 * (grid[live].integral((np.arange(cells) + 0.5) / cells) - out[live])
-        out[live] += change
-        off = np.maximum(np.abs(change), np.abs(before) / 16) > _TOLERANCE * score[live]  # one small change may be luck
-        live, before, change, cells = live[off], before[off], change[off], 2 * cells
-    live = live[np.maximum(np.abs(change), np.abs(before)) > _HOPELESS * score[live]]
-    if len(live):
-        out[live] = score[live] - quadrature.crps(law[live], y[live])
-    return out
