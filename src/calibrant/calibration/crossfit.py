@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GroupKFold, check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -69,6 +69,8 @@ class Sample:
         gone = missing_labels(labels)
         if gone.any():
             raise ValueError(f"`y` must not be missing (NaN); {int(gone.sum())} of {len(labels)} labels are.")
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         X, labels, groups = indexable(X, labels, _plain(groups))
         weights = sample_weights(sample_weight, len(labels))

@@ -1,0 +1,210 @@
+"""Any classifier, with calibrated probabilities and decisions as its predictions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import validate_data
+
+from .._checks import Array
+from ..adapters.class_scores import ClassScores, as_scores
+from ..calibration.base import check_calibrator
+from ..calibration.crossfit import Fold, Rows, Sample, apply_calibrator, fit_calibrators, pooled
+from ..calibration.estimator import CalibratedEstimator
+from .platt import PlattCalibrator
+from .reading import ClassReading, detect
+
+Part = tuple[ClassScores, Rows, Array | None]
+
+
+class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
+    r"""A classifier whose probabilities come true, and whose decisions may be calibrated too.
+
+    The base model is cross-fitted: each row is scored by a model that has not seen it, and the calibrator learns from
+    these scores. Weights and other arguments of `fit` reach the base model through pipelines and searches.
+
+    Parameters
+    ----------
+    estimator : classifier, default LogisticRegression()
+        A fitted model in a `FrozenEstimator` is not fitted again, and the calibrator learns from the rows given to
+        `fit`, which should be held-out ones.
+    calibrator : calibrator, default PlattCalibrator()
+        Ours, or any object with ``fit(scores, y, sample_weight=None)`` and ``transform(scores)`` that gives
+        probabilities (n, K). Which is best for these data? `AutoCalibrator()` finds out.
+    decision : DecisionCalibrator, optional
+        What `predict` does with the calibrated probabilities; fitted to the out-of-fold ones. None takes the most
+        probable class.
+    cv : int, splitter, iterable of (train, test), "same" or None, default 5
+        How to cross-fit; an int is `StratifiedKFold` without shuffling, or `GroupKFold` if groups are given.
+    ensemble : bool, default False
+        False: one model fitted to all rows and one calibrator fitted to all out-of-fold scores. True: a model and a
+        calibrator per split, and the average of their probabilities, :math:`\frac1K\sum_k c_k(s_k(x))`.
+    method : {"auto", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"}
+        How to read the base model; "auto" takes a naive Bayes model's joint log probabilities, which do not round to 0
+        and 1, else `predict_proba`, else `decision_function`.
+    n_jobs : int, optional
+        Splits worked on at a time.
+
+    Attributes
+    ----------
+    classes_ : ndarray (K,)
+    method_ : str
+        How the base model is read.
+    estimators_, calibrators_ : list
+        The fitted models and their calibrators; one each unless ``ensemble=True``.
+    estimator_, calibrator_ :
+        The fitted model and its calibrator, unless ``ensemble=True``.
+    decision_ : DecisionCalibrator
+        Fitted, if there is one.
+    oof_scores_ : ClassScores
+        The scores that the calibrator learned from.
+    oof_rows_ : ndarray of int
+        The row of X of each of them.
+    n_features_in_ : int
+    feature_names_in_ : ndarray (n_features_in_,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from calibrant import metrics
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CalibratedClassifier(GaussianNB()).fit(X[::2], y[::2])
+    >>> base = GaussianNB().fit(X[::2], y[::2])
+    >>> [round(metrics.log_loss(y[1::2], m.predict_proba(X[1::2])), 2) for m in (base, model)]
+    [0.38, 0.15]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: Any = None,
+        *,
+        decision: Any = None,
+        cv: Any = 5,
+        ensemble: bool = False,
+        method: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.decision = decision
+        self.cv = cv
+        self.ensemble = ensemble
+        self.method = method
+        self.n_jobs = n_jobs
+
+    # ---- fitting ----
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+        """Fit base models and calibrators.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, n_features)
+            Whatever the base model takes.
+        y : array-like (n,)
+            Labels of any type.
+        sample_weight : array-like (n,), optional
+            Frequencies, for the base model (if it takes weights) and the calibrator.
+        groups : array-like (n,), optional
+            For the splitter, which keeps them apart.
+        **fit_params
+            For the base model's `fit`; sliced if they have one entry per row.
+        """
+        sample = Sample.labelled(X, y, sample_weight, groups)
+        self.classes_ = _at_least_two(sample)
+        self.method_ = detect(self._base(), self.method)
+        validate_data(self, sample.X, skip_check_array=True)
+        self._reading = ClassReading(self.method_, self.classes_)
+        folds, models = self._forecast(self._base(), self._reading, sample, fit_params)
+        self.oof_rows_, self.oof_scores_, weights = pooled(folds, sample, _joined)
+        whole = (self.oof_scores_, self.oof_rows_, weights)
+        parts = _parts(folds, sample, whole) if self.ensemble else [whole]
+        self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
+        self._fit_decision(folds, sample)
+        self.estimators_ = models
+        self._name_single_parts()
+        return self
+
+    def _fit_decision(self, folds: Sequence[Fold], sample: Sample) -> None:
+        self.__dict__.pop("decision_", None)
+        if self.decision is None:
+            return
+        calibrators = self.calibrators_ if self.ensemble else self.calibrators_ * len(folds)
+        calibrated = [
+            Fold(fold.model, fold.rows, _probabilities(calibrator, fold.forecasts, self.classes_))
+            for calibrator, fold in zip(calibrators, folds, strict=True)
+        ]
+        rows, scores, weights = pooled(calibrated, sample, np.concatenate)
+        decision = clone(self.decision)
+        self.decision_ = decision.fit(scores, sample.y[rows], sample_weight=weights, classes=self.classes_)
+
+    def _base(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _calibrator(self) -> Any:
+        return PlattCalibrator() if self.calibrator is None else check_calibrator(self.calibrator)
+
+    def _hits_all(self, forecasts: ClassScores, sample: Sample) -> bool:
+        return False  # an easy problem, perhaps
+
+    # ---- predicting ----
+    def predict_proba(self, X: Any) -> Array:
+        """Calibrated probabilities (n, K), the columns in the order of ``classes_``."""
+        self._check_features(X)
+        pairs = zip(self.estimators_, self.calibrators_, strict=True)
+        each = [_probabilities(calibrator, self._reading(model, X), self.classes_) for model, calibrator in pairs]
+        return each[0] if len(each) == 1 else np.asarray(np.mean(each, axis=0))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the calibrated probabilities, (n, K)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels (n,): what ``decision_`` makes of the probabilities, or the most probable class."""
+        probabilities = self.predict_proba(X)
+        if self.decision is not None:
+            return np.asarray(self.decision_.predict(probabilities))
+        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+
+def _at_least_two(sample: Sample) -> NDArray[Any]:
+    classes: Any = sample.classes
+    if len(classes) < 2:
+        raise ValueError(f"`y` must have at least two classes; it has one class, {classes.tolist()!r}.")
+    return np.asarray(classes)
+
+
+def _parts(folds: Sequence[Fold], sample: Sample, whole: Part) -> list[Part]:
+    """Scores, rows and weights for the calibrator of each fold; all rows where a fold has a single class."""
+    parts: list[Part] = [(fold.forecasts, fold.rows, sample.weights_of(fold.rows)) for fold in folds]
+    lone = [i for i, (_, rows, w) in enumerate(parts) if len(set(sample.y[rows if w is None else rows[w > 0]])) < 2]
+    if lone:
+        warnings.warn(
+            f"{len(lone)} of {len(parts)} splits have test rows of one class only; their calibrators are fitted to the "
+            "rows of all splits. Fewer splits, or ensemble=False?",
+            stacklevel=3,
+        )
+    return [whole if i in lone else part for i, part in enumerate(parts)]
+
+
+def _joined(tables: Sequence[ClassScores]) -> ClassScores:
+    return ClassScores(np.concatenate([table.values for table in tables]), tables[0].kind)
+
+
+def _probabilities(calibrator: Any, scores: ClassScores, classes: NDArray[Any]) -> Array:
+    """What a calibrator, ours or a user's, makes of scores: (n, K)."""
+    table = as_scores(apply_calibrator(calibrator, scores), "probabilities", "transform(scores)")
+    if table.n_classes != len(classes):
+        raise ValueError(
+            f"{type(calibrator).__name__}.transform must give a column for each of the {len(classes)} classes; "
+            f"got {table.n_classes}."
+        )
+    return table.values

@@ -1,0 +1,85 @@
+"""How the output of a fitted classifier becomes scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array, one_of, to_array
+from ..adapters.class_labels import Codes, encode
+from ..adapters.class_scores import ClassScores, as_scores
+from ..calibration.nested import descend, innermost
+
+METHODS = {
+    "predict_proba": "probabilities",
+    "predict_log_proba": "logits",
+    "predict_joint_log_proba": "logits",
+    "decision_function": "margins",
+}
+_FAR = 50.0  # below the least logit of a row lies a class that the model does not know
+
+
+@dataclass(frozen=True, eq=False)
+class ClassReading:
+    """A method of fitted classifiers, and the classes whose scores are wanted."""
+
+    method: str
+    classes: NDArray[Any]
+
+    def __call__(self, model: Any, X: Any) -> ClassScores:
+        """Scores of the rows of X, a column for each of the classes."""
+        if self.method == "predict_joint_log_proba":
+            model, X = descend(model, X)
+        output = to_array(getattr(model, self.method)(X), f"{self.method}(X)")
+        known = np.asarray(model.classes_)
+        codes = encode(known, self.classes, "classes of the base model")
+        kind = METHODS[self.method]
+        if len(known) == 1:
+            return _filled(np.full((len(output), 1), float(kind == "probabilities")), codes, self)
+        table = as_scores(output, kind, f"{self.method}(X)")
+        if table.n_classes != len(known):
+            raise ValueError(
+                f"{self.method} of {type(model).__name__} gives {table.n_classes} columns for {len(known)} classes; "
+                "one for each is wanted. One class against one? Use decision_function_shape='ovr'."
+            )
+        return table if len(known) == len(self.classes) else _filled(table.values, codes, self)
+
+
+def _filled(values: Array, codes: Codes, reading: ClassReading) -> ClassScores:
+    """Scores with columns for the classes that a model has not seen."""
+    kind = METHODS[reading.method]
+    if kind == "margins":
+        raise ValueError(
+            "margins of classes that the training rows lack do not exist: some rows of `cv` have too few classes. "
+            "Use fewer splits, or a model with predict_proba."
+        )
+    rest = np.zeros((len(values), 1)) if kind == "probabilities" else values.min(axis=1, keepdims=True) - _FAR
+    whole = np.tile(rest, (1, len(reading.classes)))
+    whole[:, codes] = values
+    return ClassScores(whole, kind)
+
+
+def detect(estimator: Any, method: str) -> str:
+    """Method to read a classifier by: its richest one.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> detect(LogisticRegression(), "auto"), detect(GaussianNB(), "auto")
+    ('predict_proba', 'predict_joint_log_proba')
+    """
+    one_of(method, "method", ("auto", *METHODS))
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(f"`estimator` must be a classifier; got {estimator!r}.")
+    if method != "auto":
+        return method
+    if hasattr(innermost(estimator), "predict_joint_log_proba"):  # naive Bayes, whose probabilities round to 0 and 1
+        return "predict_joint_log_proba"
+    for name in ("predict_proba", "decision_function"):
+        if hasattr(estimator, name):
+            return name
+    raise TypeError(
+        f"`estimator` must have predict_proba or decision_function; {type(estimator).__name__} has neither."
+    )
