@@ -36,8 +36,10 @@ class Calibrator(BaseEstimator, ABC):
         """
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
+        laws = laws[rows]
         with one_thread():
-            self._fit(laws[rows], y, weights)
+            self._fit(laws, y, weights)
+            self._look_back(laws, y, weights)
         self.n_rows_ = len(y)
         return self
 
@@ -53,6 +55,9 @@ class Calibrator(BaseEstimator, ABC):
     @abstractmethod
     def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
         """Learn from checked input; learned names end in an underscore."""
+
+    def _look_back(self, forecasts: Any, y: Array, weights: Array | None) -> None:
+        """Have a look at what was learned, and warn; most need none."""
 
     @abstractmethod
     def _transform(self, forecasts: Any) -> Distribution:

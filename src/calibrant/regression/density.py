@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_expit, ndtr
 
 from .._checks import Array, finite, one_of, to_array
-from ..calibration import Calibrator
+from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.flattened import Flattened
 from ..distributions.segmented import Segmented
@@ -26,7 +26,7 @@ PARAMETRIC: dict[str, Callable[..., Link]] = {"beta": BetaLink.fit, "logistic": 
 COUNTING: dict[str, Callable[..., Link]] = {"isotonic": IsotonicLink.fit, "binning": BinningLink.fit}
 
 
-class DensityCalibrator(Calibrator):
+class DensityCalibrator(ConditionalCalibrator):
     r"""Cut the outcome into segments and calibrate the probability of each: e-beta, e-logistic.
 
     .. math:: p_i = G(t_i) - G(t_{i-1}), \qquad q_i = c_i(p_i) \Big/ \sum_j c_j(p_j)
@@ -64,6 +64,9 @@ class DensityCalibrator(Calibrator):
         The map common to all rows.
     link_ : Link or None
         The K + 1 binary calibrators; None where too few rows were seen.
+    marginal_ : tuple of float
+        Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
+        calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
 
     Examples
     --------
