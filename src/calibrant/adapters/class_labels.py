@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.intp]
 Classes = NDArray[Any]
 
+_COUNTED = 100  # the widest range of whole numbers that are counted instead of sorted
 _MISSING = ("nan", "NaT", "<NA>", "None")  # how missing labels of any library print
 
 
@@ -64,9 +65,7 @@ def encode(labels: NDArray[Any], classes: Classes, name: str = "y") -> Codes:
     >>> encode(np.array(["b", "a", "b"]), np.array(["a", "b"]))
     array([1, 0, 1])
     """
-    order = np.argsort(classes, kind="stable")
-    at = np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)
-    codes = order[at]
+    codes = _places(labels, classes)
     unknown = np.asarray(classes[codes] != labels)
     if unknown.any():
         known = ", ".join(repr(label) for label in classes[:10].tolist())
@@ -78,13 +77,34 @@ def encode(labels: NDArray[Any], classes: Classes, name: str = "y") -> Codes:
     return np.asarray(codes, dtype=np.intp)
 
 
+def _places(labels: NDArray[Any], classes: Classes) -> Codes:
+    """Where each label would be among the classes."""
+    if labels.dtype.kind in "bi" and classes.dtype.kind in "bi" and (classes == np.arange(len(classes))).all():
+        return np.asarray(np.clip(labels, 0, len(classes) - 1), dtype=np.intp)  # they are their own places
+    order = np.argsort(classes, kind="stable")
+    return np.asarray(order[np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)])
+
+
+def distinct(labels: NDArray[Any]) -> Classes:
+    """The sorted labels; those of a few whole numbers by counting.
+
+    >>> distinct(np.array([3, 1, 3]))
+    array([1, 3])
+    """
+    if labels.dtype.kind == "i" and len(labels):
+        low, high = labels.min(), labels.max()
+        if int(high) - int(low) <= _COUNTED:
+            return np.asarray(np.flatnonzero(np.bincount(labels - low)) + low, dtype=labels.dtype)
+    return np.unique(labels)
+
+
 def classes_of(labels: NDArray[Any], columns: int, names: Any = None) -> Classes:
     """The classes that the columns of scores stand for.
 
     Those given, or the sorted labels. Integer labels below the number of columns number the columns, so that a class
     without rows does no harm.
     """
-    found = np.unique(labels)
+    found = distinct(labels)
     if len(found) < 2:
         raise ValueError(f"`y` must have at least two classes; all {len(labels)} labels are {found[0].item()!r}.")
     if names is not None:

@@ -63,12 +63,16 @@ class ScoreCalibrator(BaseEstimator, ABC):
     def transform(self, scores: Any) -> Array:
         """Probabilities (n, K), the rows adding up to 1, none closer to 0 or 1 than ``clip``."""
         check_is_fitted(self)
+        return clipped(self._transform(self._read(scores)), self.clip)
+
+    def _read(self, scores: Any) -> ClassScores:
+        """Scores of the classes that were learned."""
         table = as_scores(scores, self.scores_are)
         if table.n_classes != len(self.classes_):
             raise ValueError(
                 f"`scores` must have a column for each of the {len(self.classes_)} classes; got {table.n_classes}."
             )
-        return clipped(self._transform(table), self.clip)
+        return table
 
     @abstractmethod
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
@@ -111,6 +115,27 @@ def check_clip(clip: Any) -> None:
     """A distance from 0 and 1 that leaves room for probabilities."""
     if not isinstance(clip, (int, float)) or not 0 <= clip < 0.5:
         raise ValueError(f"`clip` must be a number from 0 to below 0.5; got {clip!r}.")
+
+
+def nearest_to_certain(scores: ClassScores, clip: float) -> float:
+    """What probabilities of exactly 0 are taken for: half the least of the others, or ``clip`` if that is more.
+
+    A forest of 50 trees says 0 where it means less than 1 in 50; log odds of 1e-12 would make such rows outliers.
+
+    >>> nearest_to_certain(ClassScores(np.array([[1.0, 0.0], [0.9, 0.1]])), 1e-12)
+    0.05
+    """
+    p = scores.values
+    if scores.kind != "probabilities" or p.min() > 0:
+        return clip
+    return max(clip, 0.5 * float(np.min(p, where=p > 0, initial=0.5)))
+
+
+def check_smoothing(smoothing: Any) -> float:
+    """How many rows are added in thought: any number that is not negative."""
+    if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float)) or not 0 <= smoothing < np.inf:
+        raise ValueError(f"`smoothing` must be a number of rows, 0 or more; got {smoothing!r}.")
+    return float(smoothing)
 
 
 def clipped(p: Array, clip: float) -> Array:

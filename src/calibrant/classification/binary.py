@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from .._checks import Array
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores
-from .base import ScoreCalibrator
+from .base import ScoreCalibrator, nearest_to_certain
 
 Events = NDArray[np.bool_]
 Curve = Callable[[Array], Array]  # from scores (n,) to probabilities (n,)
+_LEAST_CLIP = 1e-16  # a probability of 0 has no log odds
 
 
 class BinaryCalibrator(ScoreCalibrator):
@@ -23,25 +25,50 @@ class BinaryCalibrator(ScoreCalibrator):
     Attributes
     ----------
     curves_ : list of callable
-        From log odds (or margins, as they are) to the probability of the class; one for two classes, else K.
+        From score to the probability of the class; one for two classes, else K.
+    nearest_ : float
+        Probabilities nearer to 0 or 1 are taken for this near: the clip, or, where some were exactly 0 or 1, half the
+        distance of the nearest that were not.
     """
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
-        odds = scores.log_odds(self.clip)
-        self.curves_ = [self._fit_one(odds[:, j], codes == j, weights) for j in _columns(scores)]
+        self.nearest_ = max(nearest_to_certain(scores, self.clip), _LEAST_CLIP)
+        x = self._positions(scores)
+        self.curves_: list[Any] = [self._fit_one(x[:, j], codes == j, weights) for j in columns_of(scores)]
 
     @abstractmethod
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:
         """The curve for scores (n,) and whether the class is the row's (n,)."""
 
+    def _positions(self, scores: ClassScores) -> Array:
+        """What the curves are functions of, (n, K): the log odds of each class, margins as they are."""
+        return scores.log_odds(self.nearest_)
+
     def _transform(self, scores: ClassScores) -> Array:
-        odds = scores.log_odds(self.clip)
-        columns = [curve(odds[:, j]) for j, curve in zip(_columns(scores), self.curves_, strict=True)]
-        if len(columns) == 1:
-            return np.column_stack([1 - columns[0], columns[0]])
-        p = np.maximum(np.column_stack(columns), 1e-300)
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+        x = self._positions(scores)
+        return side_by_side([curve(x[:, j]) for j, curve in zip(columns_of(scores), self.curves_, strict=True)])
 
 
-def _columns(scores: ClassScores) -> list[int]:
+class RankCalibrator(BinaryCalibrator):
+    """A calibrator to which only the order of the scores matters, or nearly so: probabilities are taken as they are."""
+
+    def _positions(self, scores: ClassScores) -> Array:
+        """Probabilities and margins as they are, the log odds of logits."""
+        return scores.values if scores.kind in ("probabilities", "margins") else super()._positions(scores)
+
+
+def columns_of(scores: ClassScores) -> list[int]:
+    """The second column of two, else all."""
     return [1] if scores.n_classes == 2 else list(range(scores.n_classes))
+
+
+def side_by_side(columns: list[Array]) -> Array:
+    """Probabilities (n, K) from those of the second of two classes, or of each against the rest.
+
+    >>> side_by_side([np.array([0.2]), np.array([0.4]), np.array([0.2])])
+    array([[0.25, 0.5 , 0.25]])
+    """
+    if len(columns) == 1:
+        return np.column_stack([1 - columns[0], columns[0]])
+    p = np.maximum(np.column_stack(columns), 1e-300)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
