@@ -142,9 +142,7 @@ def test_small_and_odd_sets():
 
 def test_passes_scikit_learns_checks():
     check_estimator(SmoothedTree(), on_skip=None)
-    check_estimator(
-        SmoothedTree(RandomForestClassifier(3, random_state=0), smoothing="laplace", curtail=4), on_skip=None
-    )
+    check_estimator(SmoothedTree(tree(), smoothing="laplace", curtail=4), on_skip=None)
 
 
 def test_errors():
