@@ -69,10 +69,14 @@ def test_a_calibrated_classifier_stays_what_it_is(rng):
 
 def test_many_rows_are_fitted_exactly(rng):
     x, y = rows(rng, 100_000, spread=1.0)
-    x[:50] *= 300  # outliers beyond all bins
-    curve = PlattCalibrator(scores_are="margins").fit(x, y).curves_[0]
-    error = expit(-(curve.A * x + curve.B)) - smoothed_targets(y == 1, np.ones(len(y)))
-    assert abs(error.sum()) < 1e-6 and abs(error @ x) < 1e-6
+    targets = smoothed_targets(y == 1, np.ones(len(y)))
+    outliers = np.where(np.arange(len(x)) < 50, 300 * x, x)  # beyond all bins
+    heavy = x / rng.random(len(x)) ** 2  # most of it in one bin
+    for score in (x, outliers, heavy, 1e-4 * x + 3):
+        curve = PlattCalibrator(scores_are="margins").fit(score, y).curves_[0]
+        error = expit(-(curve.A * score + curve.B)) - targets
+        spread = score.std()
+        assert abs(error.sum()) < 1e-5 and abs(error @ (score - score.mean())) < 1e-5 * spread
 
 
 def test_targets_by_hand():

@@ -6,10 +6,12 @@ import numpy as np
 
 from .._checks import Array
 from .linear import Features, LinearProblem, Prior
+from .newton import newton
 from .trials import Trials
 
 _BLOCK = 16_384  # rows whose columns stay in the cache
 _FEW = 20_000  # rows that are looked at again and again without bins first
+_TOLERANCE = 1e-5  # of the last step; what is left is about its square
 _FARTHEST = 32.0
 _PER_UNIT = 128
 
@@ -38,15 +40,13 @@ def most_likely(x: Array, rows: Array, events: Array, features: Features, lowest
     """
     start = np.zeros((1, len(lowest)))
     prior = Prior(start, np.zeros((1, len(lowest), len(lowest))))
-    many = len(x) > _FEW
-    if many:
+    if len(x) > _FEW:
         start = LinearProblem([_binned(x, rows, events)], features, prior).solve(0.0, start, lowest)
     columns = x[None, :], rows[None, :], events[None, :]
     cuts = range(0, len(x), _BLOCK)
     parts = [Trials(*(column[:, cut : cut + _BLOCK] for column in columns)) for cut in cuts]
     exact = LinearProblem(parts, features, prior)
-    theta = exact.polish(0.0, start, lowest) if many else exact.solve(0.0, start, lowest)
-    return np.asarray(theta[0])
+    return np.asarray(newton(lambda theta: exact.evaluate(theta, 0.0), start, lowest, tolerance=_TOLERANCE)[0])
 
 
 def _binned(x: Array, rows: Array, events: Array) -> Trials:

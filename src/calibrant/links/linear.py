@@ -57,7 +57,7 @@ class LinearProblem:
 
     def polish(self, penalty: float, start: Array, lowest: Array) -> Array:
         """The same from a start that is right to a few digits: two or three passes over the rows."""
-        return newton(lambda theta: self.evaluate(theta, penalty), start, lowest, most=10, tolerance=1e-5)
+        return newton(lambda theta: self.evaluate(theta, penalty), start, lowest, most=10, tolerance=1e-6)
 
     def evaluate(self, theta: Array, penalty: float) -> tuple[Array, Array, Array]:
         """Losses, gradients and Hessians."""
