@@ -98,9 +98,9 @@ def test_calibrated_forecasts_are_at_the_floor(rng):
     assert metrics.calbin(rng.random(2000) < 0.5 + (p - 0.5) / 3, p) > 4 * floor
 
 
-@pytest.mark.parametrize("window", [0, 5, -1, np.nan])
+@pytest.mark.parametrize("window", [0, 5, -1, np.nan, "10"])
 def test_windows_that_cannot_be(window):
-    with pytest.raises(ValueError, match=r"`window` must be a number of rows from 1 to 4, all of them; got"):
+    with pytest.raises(ValueError, match=r"`window` must be a number of rows up to 4, all of them; got"):
         metrics.calbin([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], window=window)
 
 

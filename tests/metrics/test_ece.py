@@ -73,8 +73,8 @@ class TestKinds:
             assert metrics.ece(y, form, kind="top-label", n_bins=10) == pytest.approx(expected, rel=1e-11)
 
     def test_of_equally_probable_classes_the_first(self):
-        for form in ([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]]):
-            assert metrics.ece(["a", "a"], form, kind="top-label", classes=["a", "b"]) == 0.5
+        for form in ([0.5, 0.9], [[0.5, 0.5], [0.1, 0.9]]):
+            assert metrics.ece(["a", "b"], form, kind="top-label", n_bins=1) == pytest.approx(0.3)
         assert metrics.ece([0, 1], [[0.4, 0.4, 0.2]] * 2, n_bins=1) == pytest.approx(0.1)
 
     def test_two_classes(self, rng):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, complain, finite, nonempty, one_of, sample_weights, to_array
-from ..adapters.class_labels import Classes, Codes, as_labels, classes_of, encode, missing_labels
+from ..adapters.class_labels import Classes, Codes, as_labels, encode, missing_labels
 from ..adapters.class_scores import ClassScores, as_scores
 
 SCALES = ("auto", "chapter", "sum")
@@ -145,14 +145,19 @@ def _class_numbers(labels: NDArray[Any], columns: int, classes: Any, names: Any)
     if classes is None and names is not None and set(np.unique(labels).tolist()) <= set(names):
         classes = names
     if classes is not None:
-        given = as_labels(classes, "classes")
-        known = classes_of(given, columns, given)
+        known = as_labels(classes, "classes")
+        if len(known) != columns or len(np.unique(known)) != columns:
+            raise ValueError(f"`classes` must name the {columns} columns of `y_proba`; got {known.tolist()!r}.")
         return known, encode(labels, known, "y_true")
     if labels.dtype.kind in "iuf" or (labels.dtype.kind == "b" and columns == 2):
         codes = labels.astype(np.intp, copy=False)
         if codes.min() >= 0 and codes.max() < columns and (labels.dtype.kind != "f" or (codes == labels).all()):
             return np.arange(columns), codes
-    if (labels == labels[0]).all():
-        raise ValueError(f"`y_true` has only the label {labels[0].item()!r}. Say classes=[...] with all labels.")
-    known = classes_of(labels, columns)
+    known = np.unique(labels)
+    if len(known) == 1:
+        raise ValueError(f"`y_true` has only the label {known[0].item()!r}. Say classes=[...] with all labels.")
+    if len(known) != columns:
+        raise ValueError(
+            f"`y_proba` has {columns} columns, but `y_true` has {len(known)} classes. Say classes=[...] with all labels."
+        )
     return known, encode(labels, known, "y_true")

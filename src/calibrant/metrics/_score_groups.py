@@ -57,10 +57,10 @@ class ScoreGroups:
 def _sorted_together(p: Array, events: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Probabilities in increasing order with their events as 0.0 and 1.0.
 
-    The bits of non-negative floats are ordered like the floats and their first is 0; shifted out, it leaves room for
-    the event. Sorting such keys takes half the time of sorting row numbers.
+    The bits of non-negative floats are ordered like the floats and their first is the sign; shifted out, it leaves
+    room for the event. Sorting such keys takes half the time of sorting row numbers.
     """
-    keys = (p + 0.0).view(np.uint64) << np.uint64(1)  # -0.0 becomes 0.0
+    keys = p.view(np.uint64) << np.uint64(1)
     keys |= events.astype(np.uint64)
     keys.sort()
     hits = (keys & np.uint64(1)).astype(np.float64)

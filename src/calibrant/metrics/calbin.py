@@ -73,8 +73,8 @@ def calbin(
 def _window(window: Any, n: float) -> float:
     if window is None:
         return min(max(1.0, float(np.floor(n / 10 + 1e-9))), n)
-    if isinstance(window, bool) or not 0 < window <= n:
-        raise ValueError(f"`window` must be a number of rows from 1 to {n:g}, all of them; got {window!r}.")
+    if isinstance(window, bool) or not isinstance(window, (int, float, np.number)) or not 0 < window <= n:
+        raise ValueError(f"`window` must be a number of rows up to {n:g}, all of them; got {window!r}.")
     return float(window)
 
 
