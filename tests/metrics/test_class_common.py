@@ -157,7 +157,7 @@ class TestBadInput:
             return
         with pytest.raises(ValueError, match="one of the classes 'a', 'b'; 1 of 3 labels are not, first .* = 'c'"):
             call(["a", "b", "c"], [0.1, 0.2, 0.3], classes=["a", "b"])
-        with pytest.raises(ValueError, match="`y_proba` has 2 columns, but `y_true` has 3 classes"):
+        with pytest.raises(ValueError, match="`y_proba` has 2 columns, `y_true` 3 classes"):
             call(["a", "b", "c"], [0.1, 0.2, 0.3])
         with pytest.raises(ValueError, match=r"`classes` must name the 2 columns of `y_proba`; got \['a'\]"):
             call(["a", "a", "a"], [0.1, 0.2, 0.3], classes=["a"])

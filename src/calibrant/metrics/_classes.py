@@ -158,6 +158,6 @@ def _class_numbers(labels: NDArray[Any], columns: int, classes: Any, names: Any)
         raise ValueError(f"`y_true` has only the label {known[0].item()!r}. Say classes=[...] with all labels.")
     if len(known) != columns:
         raise ValueError(
-            f"`y_proba` has {columns} columns, but `y_true` has {len(known)} classes. Say classes=[...] with all labels."
+            f"`y_proba` has {columns} columns, `y_true` {len(known)} classes. Say classes=[...] with all labels."
         )
     return known, encode(labels, known, "y_true")
