@@ -9,6 +9,7 @@ from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, less_largest, softmax_rows
 from .base import CLIP, ScoreCalibrator
 
+PENALTY = 5.0
 _BLOCK = 1 << 14  # numbers worked on at a time, to stay in the cache
 _FEW = 4096  # rows that find the neighbourhood of the solution
 _LOWEST, _HIGHEST = np.exp(-10.0), np.exp(10.0)  # of 1/T
@@ -28,9 +29,9 @@ class TemperatureCalibrator(ScoreCalibrator):
 
     Parameters
     ----------
-    penalty : float, default 1
-        :math:`\lambda`, the pull towards T = 1, about as much as one or two rows; it keeps T above 0 where the labels
-        are those of the largest scores throughout. 0 is maximum likelihood, with T between e⁻¹⁰ and e¹⁰.
+    penalty : float, default 5
+        :math:`\lambda`, the pull towards T = 1, about as much as ten rows; it keeps T above 0 where the labels are
+        those of the largest scores throughout. 0 is maximum likelihood, with T between e⁻¹⁰ and e¹⁰.
     scores_are : {"probabilities", "logits"}, default "probabilities"
     clip : float, default 1e-12
 
@@ -49,7 +50,7 @@ class TemperatureCalibrator(ScoreCalibrator):
     3
     """
 
-    def __init__(self, *, penalty: float = 1.0, scores_are: str = "probabilities", clip: float = CLIP) -> None:
+    def __init__(self, *, penalty: float = PENALTY, scores_are: str = "probabilities", clip: float = CLIP) -> None:
         super().__init__(scores_are=scores_are, clip=clip)
         self.penalty = penalty
 

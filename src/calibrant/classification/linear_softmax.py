@@ -1,0 +1,49 @@
+"""Calibrators whose log probabilities are linear in those of the scores."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from .._checks import Array, complain
+from ..adapters.class_labels import Codes
+from ..adapters.class_scores import ClassScores, softmax_rows
+from .base import CLIP, ScoreCalibrator
+from .softmax_designs import Design
+from .softmax_fit import SoftmaxProblem, fit_softmax
+from .temperature import PENALTY, fit_sharpness
+
+
+class LinearSoftmaxCalibrator(ScoreCalibrator):
+    """One temperature first, then what the design allows on top, both pulled towards leaving things as they are.
+
+    Parameters
+    ----------
+    penalty : float or "evidence", default "evidence"
+        Precision of the normal priors around the identity, or those under which the labels are most probable.
+    """
+
+    _design: ClassVar[Design]
+
+    def __init__(
+        self, *, penalty: float | str = "evidence", scores_are: str = "probabilities", clip: float = CLIP
+    ) -> None:
+        super().__init__(scores_are=scores_are, clip=clip)
+        self.penalty = penalty
+
+    def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
+        if self.penalty != "evidence":
+            value = np.asarray(self.penalty)
+            if value.dtype.kind not in "iuf":
+                raise ValueError(f"`penalty` must be a number above 0 or 'evidence'; got {self.penalty!r}.")
+            complain("penalty", "positive", value, ~(value > 0))
+        logs = scores.log_probabilities(self.clip)
+        self.temperature_ = 1 / fit_sharpness(logs, codes, weights, PENALTY)
+        weights = np.ones(len(codes)) if weights is None else weights
+        problem = SoftmaxProblem(self._design, logs / self.temperature_, codes, weights)
+        self.theta_, self.precisions_ = fit_softmax(problem, self.penalty)
+
+    def _transform(self, scores: ClassScores) -> Array:
+        logs = scores.log_probabilities(self.clip) / self.temperature_
+        return softmax_rows(self._design.scores(logs, self.theta_))

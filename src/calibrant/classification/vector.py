@@ -1,0 +1,60 @@
+"""A weight and an intercept a class."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import Array
+from .linear_softmax import LinearSoftmaxCalibrator
+from .softmax_designs import Design, Diagonal
+
+
+class VectorCalibrator(LinearSoftmaxCalibrator):
+    r"""Vector scaling: each class's log probability has its own weight and intercept.
+
+    .. math:: p^*_j \propto \exp(w_j \log p_j / T + b_j)
+
+    Guo et al. (2017). The temperature T is fitted first; weights and intercepts then have normal priors around 1 and 0,
+    so that few rows do little more than the temperature.
+
+    Parameters
+    ----------
+    penalty : float or "evidence", default "evidence"
+        Precision of both priors; "evidence" finds, for each, that under which the labels are most probable.
+    scores_are : {"probabilities", "logits"}, default "probabilities"
+    clip : float, default 1e-12
+
+    Attributes
+    ----------
+    temperature_ : float
+    coef_, intercept_ : ndarray (K,)
+        w / T and b.
+    precisions_ : ndarray (2,)
+        Of the priors of weights and intercepts.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([1, 1, 1], 3000)
+    >>> y = (p * [1, 1, 4] * rng.exponential(size=(3000, 3)) ** -1).argmax(axis=1)  # class 2 is four times as likely
+    >>> calibrator = VectorCalibrator().fit(p, y)
+    >>> np.exp(calibrator.intercept_ - calibrator.intercept_[0]).round()
+    array([1., 1., 4.])
+    """
+
+    _design: ClassVar[Design] = Diagonal()
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the log probabilities, (K,)."""
+        check_is_fitted(self)
+        return np.asarray(self.theta_[:, 0] / self.temperature_)
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts, (K,)."""
+        check_is_fitted(self)
+        return np.asarray(self.theta_[:, 1])

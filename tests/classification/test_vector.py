@@ -1,0 +1,82 @@
+"""A weight and an intercept a class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from scipy.special import log_softmax
+
+from calibrant.classification.temperature import TemperatureCalibrator
+from calibrant.classification.vector import VectorCalibrator
+
+
+def sample(n, classes, weights, shift, seed=0):
+    """Log probabilities, and labels of what vector scaling makes of them."""
+    rng = np.random.default_rng(seed)
+    x = log_softmax(rng.normal(0, 2, (n, classes)), axis=1)
+    return x, (x * weights + shift + rng.gumbel(size=x.shape)).argmax(axis=1)
+
+
+def log_loss(p, y):
+    return -np.log(p[np.arange(len(y)), y]).mean()
+
+
+def test_optimum_of_the_penalised_loss():
+    x, y = sample(80, 3, [1.0, 0.5, 2.0], [0.0, 1.0, -1.0])
+    w = np.random.default_rng(1).uniform(0.5, 2, 80)
+    calibrator = VectorCalibrator(penalty=2.0, scores_are="logits").fit(x, y, sample_weight=w)
+    beta = 1 / TemperatureCalibrator(scores_are="logits").fit(x, y, sample_weight=w).temperature_
+
+    def loss(theta):
+        logs = log_softmax(beta * x * theta[:3] + theta[3:], axis=1)
+        return -(w * logs[np.arange(80), y]).sum() + ((theta - [1, 1, 1, 0, 0, 0]) ** 2).sum()
+
+    ours = np.concatenate([calibrator.coef_ / beta, calibrator.intercept_])
+    assert np.abs(approx_fprime(ours, loss, 1e-7)).max() < 1e-4
+    best = minimize(loss, np.ones(6), method="BFGS", options={"gtol": 1e-8})
+    np.testing.assert_allclose(ours, best.x, atol=1e-5)
+    assert loss(ours) <= best.fun + 1e-10
+
+
+def test_recovers_weights_and_intercepts():
+    weights, shift = np.array([0.5, 1.0, 1.5, 0.8]), np.array([0.0, 1.0, -1.0, 0.5])
+    x, y = sample(60_000, 4, weights, shift)
+    calibrator = VectorCalibrator(scores_are="logits").fit(x, y)
+    np.testing.assert_allclose(calibrator.coef_, weights, atol=0.05)
+    np.testing.assert_allclose(calibrator.intercept_ - calibrator.intercept_[0], shift, atol=0.06)
+
+
+@pytest.mark.parametrize("n", [20, 60, 500])
+def test_harmless_where_nothing_is_wrong(n):
+    rises = []
+    for seed in range(10):
+        x, y = sample(n + 2000, 4, 1.0, 0.0, seed)
+        p = VectorCalibrator(scores_are="logits").fit(x[:n], y[:n]).transform(x[n:])
+        rises.append(log_loss(p, y[n:]) - log_loss(np.exp(x[n:]), y[n:]))
+    assert np.mean(rises) <= 1.0 / n + 0.004
+
+
+def test_separated_and_constant_scores():
+    x = np.log([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]] * 4)
+    out = VectorCalibrator(scores_are="logits").fit(x, [0, 1, 2] * 4).transform(x)
+    assert np.isfinite(out).all() and (out[np.arange(12), [0, 1, 2] * 4] > 0.8).all()
+    constant = (
+        VectorCalibrator().fit(np.full((12, 3), 1 / 3), [0] * 8 + [1] * 3 + [2]).transform(np.full((1, 3), 1 / 3))
+    )
+    assert np.isfinite(constant).all() and constant[0, 0] > constant[0, 1] > constant[0, 2]
+    two = VectorCalibrator().fit([0.2, 0.7], ["a", "b"])
+    assert np.isfinite(two.transform([0.0, 1.0])).all()
+
+
+def test_penalties():
+    x, y = sample(200, 3, 1.0, [0.0, 2.0, 0.0])
+    with pytest.raises(ValueError, match="`penalty` must be positive; 1 of 1 values is not"):
+        VectorCalibrator(penalty=0.0, scores_are="logits").fit(x, y)
+    with pytest.raises(ValueError, match="a number above 0 or 'evidence'; got 'cv'"):
+        VectorCalibrator(penalty="cv", scores_are="logits").fit(x, y)
+    with pytest.raises(ValueError, match="margins are no probabilities"):
+        VectorCalibrator(scores_are="margins").fit(x, y)
+    strong = VectorCalibrator(penalty=1e9, scores_are="logits").fit(x, y)
+    tempered = TemperatureCalibrator(scores_are="logits").fit(x, y)
+    np.testing.assert_allclose(strong.transform(x), tempered.transform(x), atol=1e-6)
