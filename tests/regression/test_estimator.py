@@ -33,6 +33,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from calibrant import (
     CalibratedRegressor,
     Chain,
+    DensityCalibrator,
+    GPBetaCalibrator,
+    GPCCalibrator,
     GroupedCalibrator,
     Mixture,
     Normal,
@@ -58,6 +61,7 @@ CALIBRATORS = [
     ScaleCalibrator("bins", n_bins=3),
     Chain([ScaleCalibrator(), QuantileCalibrator()]),
 ]
+CONDITIONAL = [DensityCalibrator(), GPCCalibrator(), GPBetaCalibrator()]
 
 
 @parametrize_with_checks(
@@ -69,6 +73,16 @@ CALIBRATORS = [
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+# grouped calibrators want to know the groups, with which these checks do not come
+@pytest.mark.filterwarnings(r"ignore:\d+ rows are too few .*; only the quantile map is used:UserWarning")
+@pytest.mark.filterwarnings(r"ignore:only \d+ rows to learn from .* stay close to what they were:UserWarning")
+@pytest.mark.filterwarnings(r"ignore:too few rows to learn from. \d+; forecasts stay as they are:UserWarning")
+@pytest.mark.filterwarnings(r"ignore:\w+Calibrator made the marginal calibration worse:UserWarning")
+@parametrize_with_checks([CalibratedRegressor(calibrator=calibrator, cv=3) for calibrator in CONDITIONAL])
+def test_scikit_learn_checks_of_conditional_calibrators(estimator, check):
     check(estimator)
 
 
