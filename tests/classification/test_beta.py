@@ -142,6 +142,13 @@ def test_margins_are_refused_with_a_remedy():
         BetaCalibrator("bm").fit([0.3, 0.4], [0, 1])
 
 
+@pytest.mark.parametrize("parameters", EVERY)
+def test_a_class_without_rows_by_hand(parameters, rng):
+    p = rng.dirichlet(np.ones(3), 40)
+    curve = BetaCalibrator(parameters).fit(p, np.arange(40) % 2).curves_[2]
+    np.testing.assert_allclose(curve(np.array([-3.0, 3.0])), 1 / 42)
+
+
 def test_far_logits(rng):
     x = rng.normal(0, 400, 300)
     y = rng.random(300) < expit(x / 300)

@@ -94,6 +94,13 @@ def test_smooth_form_keeps_the_ranking(n, kind, rng):
     assert roc_auc_score(truth, out) == roc_auc_score(truth, new)
 
 
+def test_smooth_form_rises_where_shares_hardly_do():
+    x = np.repeat([-3.0, -1.0, 1.0, 3.0], 2)
+    w = 1e9 * np.array([0.9, 0.1, 0.5, 0.5, 0.5, 0.5 + 1e-12, 0.1, 0.9])
+    calibrator = SmoothIsotonicCalibrator(scores_are="margins").fit(x, np.arange(8) % 2, sample_weight=w)
+    assert (np.diff(calibrator.transform(np.linspace(-4, 4, 10_001))[:, 1]) > 1e-9).all()
+
+
 def test_smooth_form_goes_through_the_blocks(rng):
     x = rng.normal(0, 2, 3000)
     y = rng.random(3000) < expit(1.5 * x)
