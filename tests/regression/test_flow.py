@@ -71,6 +71,68 @@ def test_loss_is_the_log_density_of_the_map():
     assert -loss - flat == pytest.approx(expected, rel=1e-10)
 
 
+def test_scaled_problem_is_the_same_likelihood_with_another_prior():
+    rng = np.random.default_rng(1)
+    u, basis, w, prior = (
+        rng.normal(0, 1.5, 20),
+        rng.normal(size=(20, 3)),
+        rng.uniform(0.5, 2, 20),
+        np.array([1, 0.5, 2]),
+    )
+    problem = _Problem.of(u, basis, w, np.linspace(-1, 1, 4), 0.4)
+    theta = 0.3 * rng.standard_normal((7, 3))
+    assert np.allclose(problem.scaled(prior).log_density(theta.ravel()), problem.log_density((theta * prior).ravel()))
+    for each in (problem, problem.scaled(prior)):
+        expected = (0.5 * np.sum(theta**2) - w @ each.log_density(theta.ravel())) / w.sum()
+        assert each.loss(theta.ravel())[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n", "limit"), [(100, 0.008), (300, 0.004)])
+def test_harmless_where_nothing_is_wrong(n, limit):
+    cost = []
+    for draw in range(8):
+        rng = np.random.default_rng([n, draw])
+        mu, sigma = rng.normal(size=n + 5000), np.exp(0.5 * rng.standard_normal(n + 5000))
+        y = mu + sigma * rng.standard_normal(len(mu))
+        law = Normal(mu, sigma)
+        new = FlowCalibrator().fit(law[:n], y[:n]).transform(law[n:])
+        cost.append(metrics.nll(y[n:], new) - metrics.nll(y[n:], law[n:]))
+    assert np.mean(cost) < limit  # with penalty 1 about 0.06 and 0.04
+
+
+def test_forecast_itself_keeps_the_share_that_unseen_outcomes_give_it():
+    old, _ = toy(0)
+    clearly_wrong = FlowCalibrator().fit(old.base, old.y)
+    assert clearly_wrong.base_share_ <= 0.02 and clearly_wrong.penalty_ == 1
+    right = FlowCalibrator().fit(old.base, old.base.from_normal(np.random.default_rng(0).standard_normal(360)))
+    assert right.base_share_ >= 0.5
+    law, expected = clearly_wrong.transform(old.base), clearly_wrong.base_share_
+    clearly_wrong.base_share_ = 0.0
+    alone = clearly_wrong.transform(old.base)
+    share = (law.cdf(old.y) - alone.cdf(old.y)) / (old.base.cdf(old.y) - alone.cdf(old.y))
+    assert np.allclose(share, expected, atol=1e-9)
+
+
+def test_larger_penalty_makes_maps_more_alike():
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=400)
+    base, y = Normal(mu, 1.2), mu + np.sin(2 * mu) + rng.standard_normal(400)
+    spreads = []
+    for penalty in (1.0, 16.0, 1e6):
+        law = FlowCalibrator(penalty=penalty).fit(base, y).transform(base)
+        spreads.append(float(np.std(law.median() - mu)))
+    assert spreads[0] > 1.1 * spreads[1] > 100 * spreads[2]
+
+
+def test_one_forecast_far_from_the_others_is_not_continued():
+    rng = np.random.default_rng(0)
+    mu = np.append(rng.normal(size=199), -12.0)
+    y = mu + np.exp(0.8 * np.clip(mu, -2, 2)) * rng.standard_normal(200)
+    for penalty in ("held-out", 1.0):
+        far = FlowCalibrator(penalty=penalty).fit(Normal(mu, 1.0), y).transform(Normal([-20.0, -2.5], 1.0))
+        assert far.std()[0] == pytest.approx(far.std()[1], rel=0.5)
+
+
 def test_width_that_depends_on_the_forecast_is_found():
     rng = np.random.default_rng(2)
     mu = rng.uniform(-1, 1, 6000)
@@ -165,6 +227,9 @@ def test_parameters_are_checked(data):
     mu, sigma, y = data
     with pytest.raises(ValueError, match="`n_bumps` must be a whole number of at least 0; got 2.5"):
         FlowCalibrator(2.5).fit(Normal(mu, sigma), y)
+    for penalty in (0, "evidence"):
+        with pytest.raises(ValueError, match=f"`penalty` must be 'held-out' or a positive number; got {penalty!r}"):
+            FlowCalibrator(penalty=penalty).fit(Normal(mu, sigma), y)
 
 
 class TestFeatures:
@@ -180,6 +245,11 @@ class TestFeatures:
         assert fit_features(Normal(mu, sigma**0.4), np.ones(2000)).kept == (0,)
         assert fit_features(Normal(0 * mu, sigma), np.ones(2000)).kept == (1,)
         assert fit_features(Normal(0 * mu, 1.0), np.ones(2000))(Normal(mu, 1.0)).shape == (2000, 0)
+
+    def test_outermost_three_rows_are_alike(self):
+        mu = np.arange(20.0)
+        x = fit_features(Normal(mu, 1.0), np.ones(20))(Normal(mu, 1.0))[:, 0]
+        assert np.allclose(x, (np.clip(mu, 2, 16) - 9.5) / np.std(mu))
 
     def test_basis_has_the_kernel_as_its_covariance(self):
         x = np.random.default_rng(0).normal(size=(500, 2))

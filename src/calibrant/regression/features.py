@@ -14,7 +14,7 @@ from ..calibration import normal_scores
 from ..distributions import Distribution, LocationScale
 from ..distributions.rows import row_blocks
 
-CLIP = 0.002  # share of rows on each side beyond which a feature is held constant
+CLIP, CLIP_ROWS = 0.002, 3  # share and number of rows on each side beyond which a feature is held constant
 LEAST_SPREAD = 0.05  # standard deviation of log σ below which it is no feature
 LEAST_SCALE = 0.3  # log σ is divided by at least this: small differences between folds are no signal
 LENGTHS = (0.75, 1.0)  # of the kernel along the standardised mean and log σ
@@ -88,9 +88,11 @@ def centre_and_spread(law: Distribution) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class ForecastFeatures:
-    r"""Standardised mean and :math:`\log\sigma / \max(sd, 0.3)` of a forecast, held constant beyond 0.2-99.8 % of rows.
+    r"""Standardised mean and :math:`\log\sigma / \max(sd, 0.3)` of a forecast, held constant beyond the outermost rows.
 
-    A feature that hardly varies is left out: constant means, or :math:`\log\sigma` with sd below 0.05.
+    These are the outer 0.2 % on each side, but at least three: what a single row far from all others shows is not
+    continued beyond it. A feature that hardly varies is left out: constant means, or :math:`\log\sigma` with sd below
+    0.05.
 
     Parameters
     ----------
@@ -133,7 +135,8 @@ def fit_features(law: Distribution, weights: Array) -> ForecastFeatures:
     location, spread = location * unit, spread * unit
     kept = tuple(k for k, used in enumerate((spread[0] > _CONSTANT * unit[0], spread[1] >= LEAST_SPREAD)) if used)
     scale = np.maximum(spread, [0.0, LEAST_SCALE])
-    ends = np.array([CLIP, 1 - CLIP])
+    outer = min(max(CLIP, CLIP_ROWS / total), 0.25)
+    ends = np.array([outer, 1 - outer])
     ranges = [(weighted_quantiles(raw[:, k], weights, ends) - location[k]) / scale[k] for k in kept]
     low, high = np.reshape(ranges, (len(kept), 2)).T
     chosen = list(kept)

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._checks import Array
 from ..calibration import Calibrator
+from ..calibration.marginal import Unseen, effective_rows, marginal_distances, unwatched
 from ..distributions import Distribution, Mixture
+from ..metrics import pit
 from .features import distinct_rows
 from .flow import FlowCalibrator
+from .held_out import TRUST_IN_BASE, base_premium, held_out_splits
 from .quantile import QuantileCalibrator
 from .stack_candidates import ScoreMixtureCalibrator
 
 BASE = "base"
 FEWEST_ROWS = 15
-_FOLDS = 5
-_ONE_SPLIT = 2_000  # rows from which one split serves
-_TRAIN, _HELD_OUT = 4_500, 1_500
-_TRUST_IN_BASE, _TRUST = 1.0, 0.1  # rows' worth of weight given in advance to the base and to each candidate
+_TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _LEAST = 0.02  # candidates with less weight are dropped
-_PREMIUM = 0.2  # rows' worth of weight that the base always keeps: outcomes far off all candidates stay possible
 
 
 def default_candidates() -> dict[str, Calibrator]:
@@ -36,7 +34,7 @@ def default_candidates() -> dict[str, Calibrator]:
         "smooth normal": ScoreMixtureCalibrator(1, "smooth"),
         "mixture": ScoreMixtureCalibrator(2, "linear"),
         "smooth mixture": ScoreMixtureCalibrator(2, "smooth"),
-        "flow": FlowCalibrator(),
+        "flow": FlowCalibrator(penalty=1.0),
     }
 
 
@@ -70,6 +68,9 @@ class StackCalibrator(Calibrator):
         The kept ones, fitted on all rows.
     held_out_ : ndarray (1 + number of candidates,)
         Mean log density of unseen outcomes under each.
+    marginal_ : tuple of float
+        Largest distance of the PIT values of these outcomes from uniform, under the base and under the stack; a
+        warning tells if it grew by more than chance explains. NaN with fewer than 15 rows.
 
     Examples
     --------
@@ -99,40 +100,33 @@ class StackCalibrator(Calibrator):
                 f"a hundred or more are better.",
                 stacklevel=3,
             )
-            shares[0], self.held_out_ = 1.0, np.full(len(shares), np.nan)
+            shares[0], self.held_out_, self.marginal_ = 1.0, np.full(len(shares), np.nan), (np.nan, np.nan)
         else:
-            logs, unseen = self._log_densities(forecasts, y, w, list(candidates.values()))
+            logs, pits, unseen = self._held_out(forecasts, y, w, list(candidates.values()))
             self.held_out_ = unseen @ logs / unseen.sum()
             shares = _kept(best_shares(logs, unseen, _trust(len(candidates))), float(w.sum()))
+            mixed = np.einsum("nck,c->nk", pits, shares)
+            self.marginal_ = marginal_distances(self, Unseen(pits[:, 0], mixed, unseen, effective_rows(unseen)))
         self.weights_ = dict(zip([BASE, *candidates], shares.tolist(), strict=True))
         self.calibrators_ = {
-            name: clone(calibrator).fit(forecasts, y, sample_weight=w)
+            name: _fitted(calibrator, forecasts, y, w)
             for name, calibrator in candidates.items()
             if self.weights_[name] > 0
         }
 
-    def _log_densities(
+    def _held_out(
         self, forecasts: Distribution, y: Array, w: Array, candidates: list[Calibrator]
-    ) -> tuple[Array, Array]:
-        """Log densities of unseen outcomes, one column a candidate with the base first, and their weights."""
-        tables, weights = [], []
-        for train, test in self._splits(len(y)):
-            old, new = forecasts[train], forecasts[test]
-            fitted = (clone(c).fit(old, y[train], sample_weight=w[train]) for c in candidates)
+    ) -> tuple[Array, Array, Array]:
+        """Log densities (n, c) and PIT intervals (n, c, 2) of unseen outcomes, the base first, and their weights."""
+        tables, pits, weights = [], [], []
+        for train, test in held_out_splits(len(y), self.random_state):
+            new, outcome = forecasts[test], y[test]
+            fitted = (_fitted(c, forecasts[train], y[train], w[train]) for c in candidates)
             laws = [new, *(c.transform(new) for c in fitted)]
-            tables.append(np.column_stack([_log_likelihood(law, new, y[test]) for law in laws]))
+            tables.append(np.column_stack([_log_likelihood(law, new, outcome) for law in laws]))
+            pits.append(np.stack([pit(outcome, law, kind="interval") for law in laws], axis=1))
             weights.append(w[test])
-        return np.concatenate(tables), np.concatenate(weights)
-
-    def _splits(self, n: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        rows = np.random.default_rng(0 if self.random_state is None else self.random_state).permutation(n)
-        if n >= _ONE_SPLIT:
-            train = min(_TRAIN, 3 * n // 4)
-            yield rows[:train], rows[train : train + _HELD_OUT]
-            return
-        for fold in range(_FOLDS):
-            mine = np.arange(n) % _FOLDS == fold
-            yield rows[~mine], rows[mine]
+        return np.concatenate(tables), np.concatenate(pits), np.concatenate(weights)
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         laws = [forecasts, *(calibrator.transform(forecasts) for calibrator in self.calibrators_.values())]
@@ -172,14 +166,21 @@ def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
     return shares
 
 
+def _fitted(calibrator: Calibrator, forecasts: Distribution, y: Array, w: Array) -> Calibrator:
+    """A copy fitted to these rows; only the whole stack is watched."""
+    with unwatched():
+        fitted: Calibrator = clone(calibrator).fit(forecasts, y, sample_weight=w)
+    return fitted
+
+
 def _trust(candidates: int) -> Array:
-    return np.array([_TRUST_IN_BASE] + [_TRUST] * candidates)
+    return np.array([TRUST_IN_BASE] + [_TRUST] * candidates)
 
 
 def _kept(shares: Array, rows: float) -> Array:
     """Small shares go, the base keeps its premium."""
     kept = np.where(shares < _LEAST, 0.0, shares)
-    kept[0] = max(kept[0], _PREMIUM / (rows + 1) * kept.sum())
+    kept[0] = max(kept[0], base_premium(rows) * kept.sum())
     return np.asarray(kept / kept.sum())
 
 
