@@ -39,6 +39,9 @@ LAWS: dict[str, Callable[[np.random.Generator], d.Distribution]] = {
     "Mixture": lambda rng: d.Mixture(
         (d.Normal(*_columns(rng)), d.Laplace(*_columns(rng))), rng.dirichlet(np.ones(2), ROWS)
     ),
+    "Mixture, recalibrated": lambda rng: d.Mixture(
+        [d.Recalibrated(d.Normal(*_columns(rng)), _fitted(m.fit_ecdf, 12)(rng)) for _ in range(2)]
+    ),
     "Truncated": lambda rng: d.Truncated(d.Normal(rng.normal(1, 1, ROWS), rng.uniform(0.5, 2, ROWS)), 0.0, 6.0),
     "Recalibrated": lambda rng: d.Recalibrated(d.Normal(*_columns(rng)), _fitted(m.fit_spline)(rng)),
     "Joined": lambda rng: d.concatenate([d.Normal(*_columns(rng))[:1], d.Logistic(*_columns(rng))[1:]]),
@@ -89,7 +92,7 @@ MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
 }
 
 
-BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # costly: tried on a few laws
+BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # one map a row, and costly
     "FlowMap": _flow,
     "ProbabilityRows": _segments,
     "AveragedBetaMap": _averaged,
