@@ -16,10 +16,13 @@ from sklearn.isotonic import IsotonicRegression
 
 from calibrant.classification.beta import BetaCalibrator
 from calibrant.classification.binning import BinningCalibrator
+from calibrant.classification.dirichlet import DirichletCalibrator
 from calibrant.classification.isotonic import IsotonicCalibrator
 from calibrant.classification.one_vs_rest import OneVsRestCalibrator
 from calibrant.classification.platt import PlattCalibrator
 from calibrant.classification.smooth_isotonic import SmoothIsotonicCalibrator
+from calibrant.classification.temperature import TemperatureCalibrator
+from calibrant.classification.vector import VectorCalibrator
 from calibrant.classification.venn_abers import VennAbersCalibrator
 
 CALIBRATORS = {
@@ -32,11 +35,14 @@ CALIBRATORS = {
     "isotonic": IsotonicCalibrator(),
     "smooth isotonic": SmoothIsotonicCalibrator(),
     "venn-abers": VennAbersCalibrator(),
+    "temperature": TemperatureCalibrator(),
+    "vector": VectorCalibrator(),
+    "dirichlet": DirichletCalibrator(),
     "one against rest": OneVsRestCalibrator(PlattCalibrator()),
     "one against rest, scikit-learn": OneVsRestCalibrator(IsotonicRegression(out_of_bounds="clip")),
 }
-NO_MARGINS = {"beta, abm", "beta, ab", "beta, am", "beta, a"}
-NO_LEVEL = {"beta, ab", "beta, a"}  # 1/2 stays 1/2
+NO_MARGINS = {"beta, abm", "beta, ab", "beta, am", "beta, a", "temperature", "vector", "dirichlet"}
+NO_LEVEL = {"beta, ab", "beta, a", "temperature"}  # 1/2 stays 1/2
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 
@@ -213,7 +219,7 @@ def test_margins(name, classes, rng):
     y = (softmax(x / 30, axis=1).cumsum(axis=1) > rng.random((500, 1))).argmax(axis=1)
     calibrator = clone(CALIBRATORS[name]).set_params(scores_are="margins")
     if name in NO_MARGINS:
-        with pytest.raises(ValueError, match="got margins"):
+        with pytest.raises(ValueError, match="margins"):
             calibrator.fit(x, y)
         return
     out = calibrator.fit(x, y).transform(x)
@@ -341,7 +347,8 @@ def test_a_class_without_rows(name, rng):
     out = numbered.transform(p)
     np.testing.assert_array_equal(named.transform(p), out)
     np.testing.assert_array_equal(read.transform(frame), out)
-    assert out.min() > 0 and out[:, 1].mean() < 0.1
+    assert out.min() > 0
+    assert name == "temperature" or out[:, 1].mean() < 0.1  # one number cannot tell classes apart
     assert named.classes_.tolist() == ["a", "b", "c"]
 
 
