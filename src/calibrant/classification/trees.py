@@ -32,8 +32,9 @@ class SmoothedTree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
               \frac k n \ \text{(None)}
 
     (Bella et al. 2010; Zadrozny and Elkan 2001). Curtailment answers from the nearest ancestor with at least
-    ``curtail`` rows where the leaf has fewer. Of several trees the mean is taken. Counts are those a tree was grown
-    with: of a bootstrap sample, and times sample and class weights.
+    ``curtail`` rows where the leaf has fewer. Of several trees the mean is taken; as it smooths already, forests need
+    less: Laplace does them good where the m-estimate does too much. Counts are those a tree was grown with: of a
+    bootstrap sample, and times sample and class weights.
 
     Parameters
     ----------
