@@ -16,7 +16,6 @@ from calibrant import (
     FlowCalibrator,
     GPBetaCalibrator,
     GPCCalibrator,
-    GroupedCalibrator,
     Normal,
     QuantileCalibrator,
     ResidualCalibrator,
@@ -24,6 +23,7 @@ from calibrant import (
     StackCalibrator,
     StudentT,
 )
+from calibrant.calibration import Calibrator
 from calibrant.regression.quantile import FITS
 
 CALIBRATORS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
@@ -53,8 +53,9 @@ def medians(calibrator, mu, sigma):
 
 
 def test_every_calibrator_is_here():
-    exported = {getattr(calibrant, name) for name in calibrant.__all__ if name.endswith("Calibrator")} | {Chain}
-    assert exported - {GroupedCalibrator} <= {type(c) for c in CALIBRATORS.values()}
+    exported = {getattr(calibrant, name) for name in calibrant.__all__}
+    of_laws = {item for item in exported if isinstance(item, type) and issubclass(item, Calibrator)}
+    assert of_laws - {calibrant.PointCalibrator} <= {type(c) for c in CALIBRATORS.values()}  # it only moves laws
 
 
 @every

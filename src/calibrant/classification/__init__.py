@@ -1,1 +1,31 @@
 """Classifiers: decisions that match the real proportions, probabilities that come true."""
+
+from .beta import BetaCalibrator
+from .binning import BinningCalibrator
+from .decisions import DecisionCalibrator
+from .dirichlet import DirichletCalibrator
+from .estimator import CalibratedClassifier
+from .isotonic import IsotonicCalibrator
+from .one_vs_rest import OneVsRestCalibrator
+from .platt import PlattCalibrator
+from .smooth_isotonic import SmoothIsotonicCalibrator
+from .temperature import TemperatureCalibrator
+from .trees import SmoothedTree
+from .vector import VectorCalibrator
+from .venn_abers import VennAbersCalibrator
+
+__all__ = [
+    "BetaCalibrator",
+    "BinningCalibrator",
+    "CalibratedClassifier",
+    "DecisionCalibrator",
+    "DirichletCalibrator",
+    "IsotonicCalibrator",
+    "OneVsRestCalibrator",
+    "PlattCalibrator",
+    "SmoothIsotonicCalibrator",
+    "SmoothedTree",
+    "TemperatureCalibrator",
+    "VectorCalibrator",
+    "VennAbersCalibrator",
+]

@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import Array, complain
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, softmax_rows
-from .base import CLIP, ScoreCalibrator
+from .base import CLIP, ScoreCalibrator, nearest_to_certain
 from .softmax_designs import Design
 from .softmax_fit import SoftmaxProblem, fit_softmax
 from .temperature import PENALTY, fit_sharpness
@@ -38,12 +38,13 @@ class LinearSoftmaxCalibrator(ScoreCalibrator):
             if value.dtype.kind not in "iuf":
                 raise ValueError(f"`penalty` must be a number above 0 or 'evidence'; got {self.penalty!r}.")
             complain("penalty", "positive", value, ~(value > 0))
-        logs = scores.log_probabilities(self.clip)
+        self.nearest_ = nearest_to_certain(scores, self.clip)
+        logs = scores.log_probabilities(self.nearest_)
         self.temperature_ = 1 / fit_sharpness(logs, codes, weights, PENALTY)
         weights = np.ones(len(codes)) if weights is None else weights
         problem = SoftmaxProblem(self._design, logs / self.temperature_, codes, weights)
         self.theta_, self.precisions_ = fit_softmax(problem, self.penalty)
 
     def _transform(self, scores: ClassScores) -> Array:
-        logs = scores.log_probabilities(self.clip) / self.temperature_
+        logs = scores.log_probabilities(self.nearest_) / self.temperature_
         return softmax_rows(self._design.scores(logs, self.theta_))

@@ -7,7 +7,7 @@ import numpy as np
 from .._checks import Array, complain
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, less_largest, softmax_rows
-from .base import CLIP, ScoreCalibrator
+from .base import CLIP, ScoreCalibrator, nearest_to_certain
 
 PENALTY = 5.0
 _BLOCK = 1 << 14  # numbers worked on at a time, to stay in the cache
@@ -39,6 +39,8 @@ class TemperatureCalibrator(ScoreCalibrator):
     ----------
     temperature_ : float
         T; above 1 the scores were too sure.
+    nearest_ : float
+        What probabilities of exactly 0 are taken for: half the least of the others.
 
     Examples
     --------
@@ -56,10 +58,11 @@ class TemperatureCalibrator(ScoreCalibrator):
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
         complain("penalty", "0 or positive", np.asarray(self.penalty), ~(np.asarray(self.penalty) >= 0))
-        self.temperature_ = 1 / fit_sharpness(scores.log_probabilities(self.clip), codes, weights, self.penalty)
+        self.nearest_ = nearest_to_certain(scores, self.clip)
+        self.temperature_ = 1 / fit_sharpness(scores.log_probabilities(self.nearest_), codes, weights, self.penalty)
 
     def _transform(self, scores: ClassScores) -> Array:
-        return softmax_rows(scores.log_probabilities(self.clip) / self.temperature_)
+        return softmax_rows(scores.log_probabilities(self.nearest_) / self.temperature_)
 
 
 def fit_sharpness(logs: Array, codes: Codes, weights: Array | None, penalty: float) -> float:

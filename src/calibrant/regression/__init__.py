@@ -5,6 +5,7 @@ from .estimator import CalibratedRegressor
 from .flow import FlowCalibrator
 from .gp_beta import GPBetaCalibrator
 from .gpc import GPCCalibrator
+from .points import PointCalibrator
 from .quantile import QuantileCalibrator
 from .residual import ResidualCalibrator
 from .scale import ScaleCalibrator
@@ -16,6 +17,7 @@ __all__ = [
     "FlowCalibrator",
     "GPBetaCalibrator",
     "GPCCalibrator",
+    "PointCalibrator",
     "QuantileCalibrator",
     "ResidualCalibrator",
     "ScaleCalibrator",

@@ -1,0 +1,1 @@
+"""Every calibrator of class probabilities on real data."""

@@ -1,0 +1,93 @@
+"""The measures of a report, with intervals, for laws and for class probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+from ..metrics import (
+    MetricInterval,
+    anderson_darling,
+    bootstrap_interval,
+    brier_score,
+    calibration_error,
+    coverage,
+    crps,
+    ece,
+    log_loss,
+    mean_interval,
+    nll,
+    sharpness,
+)
+
+RESAMPLES, MOST_ROWS = 200, 5000  # for measures that are no means; of more rows a sample is resampled
+Measure = Callable[..., Any]
+
+MEANS: dict[str, dict[str, Measure]] = {
+    "regression": {
+        "NLL": nll,
+        "CRPS": crps,
+        "50 % interval": partial(coverage, coverage=0.5),
+        "90 % interval": partial(coverage, coverage=0.9),
+        "99 % interval": partial(coverage, coverage=0.99),
+        "mean std": partial(sharpness, kind="std"),
+    },
+    "classification": {"log loss": log_loss, "Brier score": brier_score},
+}
+OTHERS: dict[str, dict[str, Measure]] = {
+    "regression": {"calibration error": calibration_error, "A²": anderson_darling},
+    "classification": {"ECE": ece},
+}
+LOSS = {"regression": "NLL", "classification": "log loss"}
+CALIBRATION = {"regression": "calibration error", "classification": "ECE"}
+
+
+def measured(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) -> dict[str, MetricInterval]:
+    """All measures of one stage; those that do not exist for these forecasts are left out."""
+    found: dict[str, MetricInterval] = {}
+    for name, measure in MEANS[task].items():
+        _try(found, name, partial(mean_interval, measure, y, forecasts, sample_weight=weights))
+    rows = _some(len(y))
+    part = None if weights is None else weights[rows]
+    for name, measure in OTHERS[task].items():
+        around = partial(bootstrap_interval, measure, y[rows], forecasts[rows], sample_weight=part)
+        _try(found, name, partial(around, n_resamples=RESAMPLES))
+    return found
+
+
+def values(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) -> dict[str, float]:
+    """The measures of a group, without intervals."""
+    found: dict[str, float] = {}
+    for name, measure in (MEANS[task] | OTHERS[task]).items():
+        try:
+            found[name] = float(measure(y, forecasts, sample_weight=weights))
+        except (TypeError, ValueError):
+            continue
+    return found
+
+
+def losses(task: str, y: NDArray[Any], forecasts: Any) -> Array:
+    """Minus the log probability of what happened, by row; the CRPS of laws with atoms."""
+    measure = MEANS[task][LOSS[task]]
+    try:
+        return np.asarray(measure(y, forecasts, per_row=True))
+    except ValueError:
+        return np.asarray(crps(y, forecasts, per_row=True))
+
+
+def _some(n: int) -> NDArray[np.intp]:
+    if n <= MOST_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+
+
+def _try(found: dict[str, MetricInterval], name: str, measure: Callable[[], MetricInterval]) -> None:
+    try:
+        found[name] = measure()
+    except (TypeError, ValueError):
+        return

@@ -1,0 +1,6 @@
+"""Which calibrator is best for these data? Cross-validated, with "none" competing."""
+
+from .auto import AutoCalibrator
+from .compare import Comparison, compare
+
+__all__ = ["AutoCalibrator", "Comparison", "compare"]

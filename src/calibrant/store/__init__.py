@@ -1,0 +1,5 @@
+"""Fitted calibrators in files, without pickle."""
+
+from .calibrators import describe, load, save
+
+__all__ = ["describe", "load", "save"]

@@ -1,0 +1,132 @@
+"""One file: a zip of a text and of arrays, read with care and written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+TEXT = "calibrator.json"
+LARGEST = 512 * 2**20  # bytes of all arrays together
+LONGEST = 16 * 2**20  # bytes of the text
+MOST = 20_000  # arrays
+_BAD = (zipfile.BadZipFile, zlib.error, struct.error, KeyError, IndexError, EOFError, OverflowError, RecursionError)
+_ALSO_BAD = (NotImplementedError, RuntimeError, TypeError, AttributeError, MemoryError, SyntaxError, LookupError)
+
+
+def write(path: str | os.PathLike[str], text: dict[str, Any], arrays: list[NDArray[Any]]) -> None:
+    """Write exactly this path, or leave it as it was."""
+    members = [_npy(array) for array in arrays]
+    text = {**text, "digest": _digest({**text, "digest": None}, members)}
+    body = json.dumps(text, allow_nan=False).encode()
+    if sum(map(len, members)) > LARGEST or len(body) > LONGEST or len(members) > MOST:
+        raise ValueError(f"a calibrator of more than {LARGEST >> 20} MiB cannot be saved.")
+
+    def fill(file: BinaryIO) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr(_entry(TEXT), body)
+            for place, member in enumerate(members):
+                archive.writestr(_entry(f"{place}.npy"), member)
+
+    write_atomically(Path(path), fill)
+
+
+def write_atomically(path: Path, fill: Callable[[BinaryIO], None]) -> None:
+    """Fill a temporary file beside the path and rename it; on any trouble nothing is left behind."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(path: str | os.PathLike[str], *, only_text: bool = False) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    """Text and arrays; ValueError for anything but a whole file of ours."""
+    with open(path, "rb") as file:
+        try:
+            return _read(file, only_text)
+        except (*_BAD, *_ALSO_BAD, OSError) as reason:
+            if isinstance(reason, OSError) and reason.errno != errno.EINVAL:  # a place before the beginning
+                raise
+            kind = type(reason).__name__
+            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {kind}: {reason}.") from reason
+        except ValueError as reason:
+            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {reason}") from reason
+
+
+def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        if len(entries) > MOST + 1 or any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+            raise ValueError("its parts are too many or compressed.")
+        sizes = [entry.file_size for entry in entries]
+        if sum(sizes) > LARGEST + LONGEST or sum(sizes) > os.fstat(file.fileno()).st_size:
+            raise ValueError("its parts are larger than allowed, or than the file.")
+        body = archive.read(TEXT)
+        if len(body) > LONGEST:
+            raise ValueError("its text is too long.")
+        text = json.loads(body)
+        if not isinstance(text, dict):
+            raise ValueError("its text is no object.")
+        if only_text:
+            return text, []
+        members = [archive.read(f"{place}.npy") for place in range(len(entries) - 1)]
+    if text.get("digest") != _digest({**text, "digest": None}, members):
+        raise ValueError("its content is not what was saved: the digest differs.")
+    return text, [_array(member) for member in members]
+
+
+def _npy(array: NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    npy.write_array(buffer, np.asarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(member: bytes) -> NDArray[Any]:
+    """An array whose header promises just the bytes that are there."""
+    buffer = io.BytesIO(member)
+    version = npy.read_magic(buffer)
+    header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = header(buffer, max_header_size=10_000)
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if dtype.kind not in "biufU" or size != len(member) - buffer.tell():
+        raise ValueError("an array is not as long as it says.")
+    flat = np.frombuffer(member, dtype, offset=buffer.tell())
+    return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
+
+
+def _digest(text: dict[str, Any], members: list[bytes]) -> str:
+    digest = hashlib.sha256(json.dumps(text, sort_keys=True, allow_nan=False).encode())
+    for member in members:
+        digest.update(len(member).to_bytes(8, "little"))
+        digest.update(member)
+    return digest.hexdigest()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+
+from calibrant import (
+    AutoCalibrator,
+    BinningCalibrator,
+    CalibratedClassifier,
+    CalibratedRegressor,
+    Chain,
+    Normal,
+    PlattCalibrator,
+    QuantileCalibrator,
+    ScaleCalibrator,
+    TemperatureCalibrator,
+    compare,
+    metrics,
+)
+
+
+@pytest.fixture
+def binary(rng):
+    odds = rng.normal(0, 1.5, 1200)
+    return expit(3 * odds), np.where(rng.random(1200) < expit(odds), "yes", "no")
+
+
+@pytest.fixture
+def normal(rng):
+    mu = rng.normal(size=800)
+    return Normal(mu, 1.0), mu + 2 * rng.standard_normal(800)
+
+
+# ---- compare ----
+def test_losses_by_hand(binary):
+    p, y = binary
+    splitter = KFold(4)
+    table = compare({"t": TemperatureCalibrator()}, p, y, cv=splitter)
+    order = np.lexsort([y == "yes", p, 1 - p])  # distinct rows are sorted
+    p, y = p[order], y[order]
+    none, t = np.zeros(len(y)), np.zeros(len(y))
+    for train, test in splitter.split(p):
+        after = TemperatureCalibrator().fit(p[train], y[train]).transform(p[test])
+        t[test] = -np.log(np.where(y[test] == "yes", after[:, 1], after[:, 0]))
+        none[test] = -np.log(np.where(y[test] == "yes", p[test], 1 - p[test]))
+    assert table.names == ("none", "t") and table.best == "t"
+    np.testing.assert_allclose(table.loss, [none.mean(), t.mean()])
+    np.testing.assert_allclose(table.error, [(none - t).std() / np.sqrt(len(y)), 0], atol=1e-12)
+    assert "above best" in str(table) and str(table).index("t ") < str(table).index("none")
+
+
+def test_none_wins_where_nothing_is_wrong(rng):
+    odds = rng.normal(0, 1.5, 4000)
+    y = rng.random(4000) < expit(odds)
+    assert compare([PlattCalibrator(), BinningCalibrator()], expit(odds), y).best == "none"
+    mu = rng.normal(size=1000)
+    table = compare(
+        [QuantileCalibrator("ecdf"), QuantileCalibrator("isotonic")], Normal(mu, 1.0), mu + rng.normal(size=1000)
+    )
+    assert table.best == "none" and table.names[1].startswith("QuantileCalibrator(")
+
+
+def test_weight_two_is_the_row_twice(binary, rng):
+    p, y = binary
+    w = rng.integers(0, 3, len(y))
+    one = compare([PlattCalibrator()], p, y, sample_weight=w)
+    two = compare([PlattCalibrator()], np.repeat(p, w), np.repeat(y, w))
+    np.testing.assert_allclose(one.loss, two.loss, rtol=1e-9)
+    np.testing.assert_allclose(one.error, two.error, rtol=1e-6)
+
+
+def test_regression_by_the_same_code(normal):
+    law, y = normal
+    table = compare([ScaleCalibrator(), QuantileCalibrator()], law, y, n_jobs=2)
+    assert table.best != "none"
+    assert table.loss[0] == pytest.approx(metrics.nll(y, law))
+    np.testing.assert_array_equal(table.loss, compare([ScaleCalibrator(), QuantileCalibrator()], law, y).loss)
+
+
+# ---- AutoCalibrator ----
+def test_contract(binary):
+    p, y = binary
+    auto = AutoCalibrator()
+    with pytest.raises(NotFittedError):
+        auto.transform(p)
+    assert auto.fit(p, y) is auto and auto.n_rows_ == 1200
+    after = auto.transform(p)
+    assert after.shape == (1200, 2)
+    np.testing.assert_array_equal(clone(auto).fit(p, y).transform(p), after)
+    assert metrics.log_loss(y, after) < metrics.log_loss(y, p) - 0.1
+    assert auto.best_ == auto.comparison_.chosen and auto.classes_.tolist() == ["no", "yes"]
+
+
+def test_inside_the_estimators(normal):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CalibratedClassifier(GaussianNB(), calibrator=AutoCalibrator(), cv=3).fit(X[::2], y[::2])
+    base = GaussianNB().fit(X[::2], y[::2])
+    assert metrics.log_loss(y[1::2], model.predict_proba(X[1::2])) < 0.5 * metrics.log_loss(
+        y[1::2], base.predict_proba(X[1::2])
+    )
+    law, z = normal
+    few = AutoCalibrator([ScaleCalibrator(), QuantileCalibrator()])
+    regressor = CalibratedRegressor(BayesianRidge(), few, cv=3).fit(law.mean()[:, None], z)
+    assert regressor.calibrator_.best_ in ("none", "ScaleCalibrator", "QuantileCalibrator")
+    assert np.isfinite(regressor.predict_interval(law.mean()[:5, None])).all()
+    chained = Chain([ScaleCalibrator(), few]).fit(law, z)
+    assert np.isfinite(chained.transform(law).std()).all()
+
+
+def test_margins_have_no_none(rng):
+    s = rng.normal(0, 2, 500)
+    y = rng.random(500) < expit(s - 1)
+    auto = AutoCalibrator(scores_are="margins").fit(s, y)
+    assert "none" not in auto.comparison_.names
+    assert auto.transform(s).shape == (500, 2)
+
+
+def test_many_classes_and_few_rows(rng):
+    odds = rng.normal(0, 2, (4400, 4))
+    y = np.array([rng.choice(4, p=row) for row in softmax(odds / 2, axis=1)])
+    auto = AutoCalibrator().fit(softmax(odds[:400], axis=1), y[:400])
+    fresh, told = auto.transform(softmax(odds[400:], axis=1)), softmax(odds[400:], axis=1)
+    truth = metrics.log_loss(y[400:], softmax(odds[400:] / 2, axis=1))
+    assert metrics.log_loss(y[400:], told) > truth + 0.1 > metrics.log_loss(y[400:], fresh) + 0.07
+    with pytest.warns(UserWarning, match="only 4 rows, 1 of the rarest outcome: too few"):
+        few = AutoCalibrator().fit([0.1, 0.2, 0.7, 0.8], [0, 0, 0, 1])
+    assert few.best_ == "none"
+
+
+def test_bad_input(binary):
+    p, y = binary
+    with pytest.raises(ValueError, match="`candidates` must name at least one"):
+        AutoCalibrator([]).fit(p, y)
+    with pytest.raises(TypeError, match=r"`candidates\[0\]` must have fit and transform"):
+        AutoCalibrator([PlattCalibrator]).fit(p, y)
+    with pytest.raises(ValueError, match="`task` must be one of"):
+        AutoCalibrator(task="ranking").fit(p, y)
+    with pytest.raises(ValueError, match="Logits or margins"):
+        AutoCalibrator().fit(10 * p, y)

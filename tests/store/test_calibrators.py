@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import BayesianRidge
+
+from calibrant import (
+    CalibratedRegressor,
+    Chain,
+    GroupedCalibrator,
+    Normal,
+    QuantileCalibrator,
+    ScaleCalibrator,
+    load,
+    save,
+)
+from calibrant.store import describe
+from calibrant.store.archive import _digest, read
+from tests.common.test_calibrators import CALIBRATORS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    mu, sigma = rng.normal(0, 2, 200), np.exp(rng.normal(0, 0.5, 200))
+    return mu, sigma, mu + 0.3 + 2 * sigma * rng.standard_normal(200)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "shop.calibrant"
+
+
+def forged(path, change):
+    """Write the file again with its text changed, and a digest to match."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    text = json.loads(members.pop("calibrator.json"))
+    change(text, members)
+    arrays = [members[f"{i}.npy"] for i in range(len(members))]
+    text["digest"] = _digest({**text, "digest": None}, arrays)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("calibrator.json", json.dumps(text))
+        for name, member in members.items():
+            archive.writestr(name, member)
+
+
+# ---- round trips ----
+@pytest.mark.parametrize("name", CALIBRATORS)
+def test_the_same_bits(name, data, path):
+    mu, sigma, y = data
+    calibrator = CALIBRATORS[name].fit(Normal(mu, sigma), y)
+    save(calibrator, path)
+    again = load(path)
+    assert type(again) is type(calibrator) and repr(again) == repr(calibrator)
+    before, after = calibrator.transform(Normal(mu, sigma)), again.transform(Normal(mu, sigma))
+    np.testing.assert_array_equal(after.quantiles([0.01, 0.5, 0.9]), before.quantiles([0.01, 0.5, 0.9]))
+    if not before.has_atoms:
+        np.testing.assert_array_equal(after.logpdf(y), before.logpdf(y))
+    np.testing.assert_array_equal(after.cdf(y), before.cdf(y))
+
+
+def test_groups_keep_their_labels(data, path):
+    mu, sigma, y = data
+    for groups in (np.arange(200) % 3, np.array(["a", "b"])[np.arange(200) % 2]):
+        calibrator = GroupedCalibrator(ScaleCalibrator()).fit(Normal(mu, sigma), y, groups=groups)
+        save(calibrator, path)
+        after = load(path).transform(Normal(mu, sigma), groups=groups)
+        np.testing.assert_array_equal(after.std(), calibrator.transform(Normal(mu, sigma), groups=groups).std())
+
+
+def test_after_use_too(data, path):
+    mu, sigma, y = data
+    calibrator = QuantileCalibrator("ecdf").fit(Normal(mu, sigma), y)
+    calibrator.transform(Normal(mu, sigma)).crps(y)  # fills tables that are not saved
+    save(calibrator, path)
+    np.testing.assert_array_equal(load(path).map_.knots, calibrator.map_.knots)
+    assert path.stat().st_size < 8000
+
+
+def test_what_is_known_of_it(data, path):
+    mu, sigma, y = data
+    save(QuantileCalibrator().fit(Normal(mu, sigma), y), path, metadata={"target": "sales", "nll": [1.0, 0.5]})
+    known = describe(path)
+    assert known["method"] == "QuantileCalibrator" and known["rows"] == 200
+    assert known["metadata"] == {"target": "sales", "nll": [1.0, 0.5]}
+
+
+# ---- writing ----
+def test_what_cannot_be_saved(data, path):
+    mu, _, y = data
+    model = CalibratedRegressor(BayesianRidge(), cv=3).fit(mu[:, None], y)
+    with pytest.raises(TypeError, match=r"Save its \.calibrator_"):
+        save(model, path)
+    save(model.calibrator_, path)
+    with pytest.raises(NotFittedError):
+        save(QuantileCalibrator(), path)
+    for other in (BayesianRidge(), QuantileCalibrator, "text", None):
+        with pytest.raises(TypeError, match="must be a fitted calibrator of this library"):
+            save(other, path)
+    assert type(load(path)) is QuantileCalibrator  # still the last good one
+
+
+def test_exactly_the_path_given_whole_or_not_at_all(data, tmp_path, monkeypatch):
+    mu, sigma, y = data
+    calibrator = QuantileCalibrator().fit(Normal(mu, sigma), y)
+    save(calibrator, tmp_path / "no_suffix")
+    save(calibrator, str(tmp_path / "no_suffix"))
+    assert [item.name for item in tmp_path.iterdir()] == ["no_suffix"]
+    whole = (tmp_path / "no_suffix").read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(calibrator, tmp_path / "no_suffix")
+    assert (tmp_path / "no_suffix").read_bytes() == whole
+    assert [item.name for item in tmp_path.iterdir()] == ["no_suffix"]
+    with pytest.raises(OSError, match="No such file"):
+        save(calibrator, tmp_path / "missing" / "file")
+
+
+# ---- reading what cannot be trusted ----
+def test_no_calibrator_files(tmp_path, data):
+    for name, content in {"empty": b"", "text": b"hello", "zip": zipped({"a.txt": b"x"})}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match="is no calibrator file, or damaged"):
+            load(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError):
+        load(tmp_path)
+
+
+def zipped(members, compression=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_bombs_and_liars(data, path):
+    path.write_bytes(zipped({"calibrator.json": b"{}", "0.npy": bytes(10**7)}, zipfile.ZIP_DEFLATED))
+    with pytest.raises(ValueError, match="too many or compressed"):
+        load(path)
+    mu, sigma, y = data
+    save(QuantileCalibrator().fit(Normal(mu, sigma), y), path)
+
+    def promise(text, members):
+        head = io.BytesIO()
+        np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+        members["0.npy"] = head.getvalue() + bytes(80)
+
+    forged(path, promise)
+    with pytest.raises(ValueError, match="an array is not as long as it says"):
+        load(path)
+
+    def objects(text, members):
+        buffer = io.BytesIO()
+        np.save(buffer, np.array([{}], dtype=object), allow_pickle=True)
+        members["0.npy"] = buffer.getvalue()
+
+    forged(path, objects)
+    with pytest.raises(ValueError, match="an array is not as long as it says"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.update(version=2), "has format version 2; this library"),
+        (lambda text: text.update(format="other"), "of another kind"),
+        (lambda text: text["state"].update({"class": "os.system"}), "'os.system' is no part of a calibrator"),
+        (lambda text: text["state"].update({"class": "maps.SplineMap"}), "holds no sound calibrator"),
+        (lambda text: text.update(state=3), "it holds no calibrator"),
+        (lambda text: text["state"]["state"].pop("map"), "QuantileCalibrator needs map"),
+        (lambda text: text["state"]["state"].pop("n_rows_"), "not fitted"),
+        (lambda text: text["state"]["state"].update(map_=None), "holds no sound calibrator"),
+        (lambda text: text["state"]["state"].update(map_={"array": 99}), "array 99 is not there"),
+    ],
+)
+def test_forged_texts(data, path, change, message):
+    mu, sigma, y = data
+    save(QuantileCalibrator().fit(Normal(mu, sigma), y), path)
+    forged(path, lambda text, _: change(text))
+    with pytest.raises(ValueError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize("map", ["spline", "ecdf", "isotonic", "step", "kde"])
+@pytest.mark.parametrize("bad", [np.nan, "unsorted"])
+def test_knots_that_are_none(data, path, map, bad):
+    mu, sigma, y = data
+    save(QuantileCalibrator(map).fit(Normal(mu, sigma), y), path)
+    knots = read(path)[0]["state"]["state"]["map_"]["state"]["knots"]["array"]
+
+    def spoil(text, members):
+        values = np.load(io.BytesIO(members[f"{knots}.npy"])).copy()
+        values[2] = values[-1] + 1 if bad == "unsorted" else bad
+        buffer = io.BytesIO()
+        np.save(buffer, values)
+        members[f"{knots}.npy"] = buffer.getvalue()
+
+    forged(path, spoil)
+    with pytest.raises(ValueError, match="holds no sound calibrator"):
+        load(path)
+
+
+def test_mutated_files(data, path):
+    mu, sigma, y = data
+    calibrator = Chain([ScaleCalibrator(), QuantileCalibrator()]).fit(Normal(mu, sigma), y)
+    save(calibrator, path)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    expected = calibrator.transform(Normal(mu, sigma)).cdf(y)
+    for _ in range(400):
+        content = bytearray(whole)
+        how = rng.integers(3)
+        if how == 0:
+            for place in rng.integers(len(content), size=rng.integers(1, 4)):
+                content[place] ^= 1 << rng.integers(8)
+        elif how == 1:
+            content = content[: rng.integers(len(content))]
+        else:
+            start = rng.integers(len(content))
+            content[start : start + rng.integers(1, 40)] = rng.bytes(rng.integers(0, 40))
+        path.write_bytes(content)
+        try:
+            again = load(path)
+        except ValueError:
+            continue
+        np.testing.assert_array_equal(again.transform(Normal(mu, sigma)).cdf(y), expected)
