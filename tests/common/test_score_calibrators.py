@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import torch
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -155,7 +154,7 @@ LABELS = {
     "categorical": lambda y: pd.Series(np.array(["no", "yes"])[y], dtype="category"),
     "polars": lambda y: pl.Series(np.array(["no", "yes"])[y]),
     "polars categorical": lambda y: pl.Series(np.array(["no", "yes"])[y], dtype=pl.Categorical),
-    "tensor": torch.tensor,
+    "tensor": lambda y: pytest.importorskip("torch").tensor(y),
     "column": lambda y: y[:, None],
 }
 
@@ -175,7 +174,7 @@ SCORES = {
     "float32": lambda p: p.astype(np.float32),
     "pandas": lambda p: pd.DataFrame(p, columns=["x", "y", "z"][: p.shape[1]]),
     "polars": lambda p: pl.DataFrame(p),
-    "tensor": lambda p: torch.tensor(p, requires_grad=True),
+    "tensor": lambda p: pytest.importorskip("torch").tensor(p, requires_grad=True),
     "fortran": np.asfortranarray,
 }
 
