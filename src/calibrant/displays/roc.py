@@ -1,0 +1,215 @@
+"""ROC curve with its convex hull and the chosen threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from .._checks import Array, column, sample_weights, to_array
+from ..adapters.class_labels import as_labels, classes_of, encode
+from ..metrics._classes import EventForecasts, known_labels
+from ..metrics._score_groups import ScoreGroups
+from ._axes import COLOURS, GREY, axes_or_new, dress, has_label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+CORNERS = 2048  # drawn at most; more could not be seen
+DIAGONAL = "_diagonal"  # a label with an underscore stays out of the legend
+
+
+@dataclass(kw_only=True)
+class ROCDisplay:
+    r"""Share of one class found against share of the other taken for it, for every threshold on the score.
+
+    The convex hull is the curve of the isotonically calibrated scores: its segments are the blocks of pooled adjacent
+    violators, and their slopes the likelihood ratios (Flach and Matsubara 2007; Bella et al. 2010). What lies between
+    curve and hull is concavities that calibration repairs.
+
+    Make it with :meth:`from_predictions` or :meth:`from_estimator`. Call ``plot(ax=...)`` of a second display on the
+    axes of the first to compare.
+
+    Attributes
+    ----------
+    false_positive, true_positive : arrays (m,)
+        Corners of the curve from (0, 0) to (1, 1).
+    hull_false_positive, hull_true_positive : arrays (k,)
+        Corners of the hull.
+    auc, hull_auc : float
+        Areas below them.
+    threshold : float or None
+        The chosen threshold; scores above it are predicted positive.
+    chosen : tuple of two floats, or None
+        False and true positive rate there.
+    name : str or None
+        What is drawn.
+    line_, hull_, point_, diagonal_, ax_, figure_
+        What :meth:`plot` drew; ``point_`` is None without a threshold, ``diagonal_`` where the axes had it already.
+
+    Examples
+    --------
+    >>> from calibrant.displays import ROCDisplay
+    >>> display = ROCDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], threshold=0.5)
+    >>> display.auc, display.hull_auc, display.chosen
+    (0.75, 0.875, (0.5, 0.5))
+    """
+
+    false_positive: Array
+    true_positive: Array
+    hull_false_positive: Array
+    hull_true_positive: Array
+    auc: float
+    hull_auc: float
+    threshold: float | None = None
+    chosen: tuple[float, float] | None = None
+    name: str | None = None
+    line_: Line2D = field(init=False, repr=False)
+    hull_: Line2D = field(init=False, repr=False)
+    point_: Line2D | None = field(init=False, repr=False)
+    diagonal_: Line2D | None = field(init=False, repr=False)
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        threshold: float | None = None,
+        label: Any = None,
+        name: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Compute the curve of scores.
+
+        Parameters
+        ----------
+        y_true : array-like (n,)
+            Labels of any type.
+        y_score : array-like (n,) or (n, 2)
+            Scores of any kind that grow with how likely the class is.
+        threshold : float, optional
+            Score above which a row is predicted to be of the class: `DecisionCalibrator`'s ``threshold_``, say.
+        label : optional
+            The class that the scores are for; the second of two in sorted order unless told.
+        name : str, optional
+            What to call the scores in the legend.
+        sample_weight : array-like (n,), optional
+            Frequencies: weight 2 is the row twice.
+
+        Returns
+        -------
+        ROCDisplay
+        """
+        groups = _groups(y_true, y_score, label, sample_weight)
+        false, true = _rates(groups.mass - groups.hits, groups.hits)
+        first = isotonic_regression(groups.share, weights=groups.mass).blocks[:-1]
+        hits, mass = np.add.reduceat(groups.hits, first), np.add.reduceat(groups.mass, first)
+        hull_false, hull_true = _rates(mass - hits, hits)
+        above = None if threshold is None else int(np.sum(groups.p > float(threshold)))
+        kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), CORNERS)).round().astype(np.intp))
+        return cls(
+            false_positive=false[kept],
+            true_positive=true[kept],
+            hull_false_positive=hull_false,
+            hull_true_positive=hull_true,
+            auc=float(np.trapezoid(true, false)),
+            hull_auc=float(np.trapezoid(hull_true, hull_false)),
+            threshold=threshold,
+            chosen=None if above is None else (float(false[above]), float(true[above])),
+            name=name,
+        )
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
+        """Compute the curve of a fitted classifier of two classes; options are those of :meth:`from_predictions`."""
+        if hasattr(model, "predict_proba"):
+            scores = np.asarray(model.predict_proba(X))
+            if scores.shape[1] != 2:
+                raise ValueError(f"`model` must tell two classes apart; it has {scores.shape[1]}.")
+            scores = scores[:, 1]
+        elif hasattr(model, "decision_function"):
+            scores = model.decision_function(X)
+        else:
+            raise TypeError(f"`model` must have predict_proba or decision_function; {type(model).__name__} does not.")
+        options = {"label": model.classes_[1]} | options
+        return cls.from_predictions(y, scores, name=name or type(model).__name__, **options)
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw curve, hull and threshold; on axes that hold some already, add to them.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless told.
+        name : str, optional
+            What to call the curve instead of its own name.
+        **kwargs
+            For matplotlib's ``plot`` of the curve.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_, self.figure_ = axes_or_new(ax, (4.8, 4.8))
+        ax = self.ax_
+        self.diagonal_ = self.point_ = None
+        shown = sum(str(line.get_label()).startswith("_hull") for line in ax.lines)
+        if not has_label(ax, DIAGONAL):
+            dress(ax)
+            (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)
+            ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+            ax.set(xlabel="False positive rate", ylabel="True positive rate")
+        title = self.name if name is None else name
+        label = f"{title + ': ' if title else ''}area {self.auc:.3f}, hull {self.hull_auc:.3f}"
+        style: dict[str, Any] = {"color": COLOURS[shown % len(COLOURS)], "linewidth": 1.8, "label": label} | kwargs
+        (self.line_,) = ax.plot(self.false_positive, self.true_positive, **style)
+        colour = self.line_.get_color()
+        hull = (self.hull_false_positive, self.hull_true_positive)
+        (self.hull_,) = ax.plot(*hull, color=colour, linewidth=1, linestyle="--", label=f"_hull {shown}")
+        if self.chosen is not None:
+            dot: dict[str, Any] = {
+                "marker": "o",
+                "linestyle": "none",
+                "color": colour,
+                "markersize": 8,
+                "markeredgecolor": "black",
+            }
+            rates = f"threshold {self.threshold:.3g}: {self.chosen[1]:.2f} found, {self.chosen[0]:.2f} taken for it"
+            (self.point_,) = ax.plot(*([rate] for rate in self.chosen), label=rates, zorder=3, **dot)
+        ax.legend(loc="lower right", frameon=False, fontsize="small")
+        return self
+
+
+def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> ScoreGroups:
+    """Distinct scores with their rows and the rows of the class."""
+    labels = known_labels(y_true, "y_true")
+    scores = to_array(y_score, "y_score")
+    scores = column(scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores, "y_score", len(labels))
+    weights = sample_weights(sample_weight, len(labels))
+    weights = np.ones(len(labels)) if weights is None else weights
+    events = _events(labels, label)
+    used = weights > 0
+    if not (events[used].any() and (~events[used]).any()):
+        raise ValueError("`y_true` must have rows of the class and rows of others; all are of one kind.")
+    return ScoreGroups.of(EventForecasts(scores[used], events[used], weights[used]))
+
+
+def _events(labels: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+    if label is None:
+        known = classes_of(labels, 2)
+        return np.asarray(labels == known[1])
+    known = np.unique(labels)
+    return np.asarray(encode(labels, known) == encode(as_labels([label], "label"), known, "label")[0])
+
+
+def _rates(false: Array, true: Array) -> tuple[Array, Array]:
+    """Shares with a score above each threshold, from the highest threshold down."""
+    return tuple(np.append(0.0, np.cumsum(part[::-1]) / part.sum()) for part in (false, true))  # type: ignore[return-value]
