@@ -34,6 +34,7 @@ from calibrant import (
     CalibratedRegressor,
     Chain,
     DensityCalibrator,
+    FlowCalibrator,
     GPBetaCalibrator,
     GPCCalibrator,
     GroupedCalibrator,
@@ -44,6 +45,7 @@ from calibrant import (
     Recalibrated,
     ResidualCalibrator,
     ScaleCalibrator,
+    StackCalibrator,
     Truncated,
 )
 from calibrant.calibration.same_rows import SameRowsWarning
@@ -61,7 +63,13 @@ CALIBRATORS = [
     ScaleCalibrator("bins", n_bins=3),
     Chain([ScaleCalibrator(), QuantileCalibrator()]),
 ]
-CONDITIONAL = [DensityCalibrator(), GPCCalibrator(), GPBetaCalibrator()]
+CONDITIONAL = [
+    DensityCalibrator(),
+    GPCCalibrator(),
+    GPBetaCalibrator(),
+    FlowCalibrator(),
+    StackCalibrator(),
+]
 
 
 @parametrize_with_checks(

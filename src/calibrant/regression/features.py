@@ -20,6 +20,7 @@ LEAST_SCALE = 0.3  # log σ is divided by at least this: small differences betwe
 LENGTHS = (0.75, 1.0)  # of the kernel along the standardised mean and log σ
 ROWS_PER_LANDMARK = 30
 FEWEST_LANDMARKS = 5
+_ROUNDING = 1e-9  # in normal scores, and relative in spreads
 _CONSTANT = 1e-9  # relative spread of means that is rounding
 _JITTER = 1e-6
 
@@ -44,10 +45,18 @@ def scores_by_row(law: Distribution, y: Array, weights: Array) -> Scores:
 
 
 def distinct_rows(law: Distribution, y: Array, weights: Array | None) -> tuple[Distribution, Array, Array]:
-    """Forecasts and outcomes in sorted order, equal ones once, with their weights: see `merged`."""
+    """Forecasts and outcomes in sorted order, equal ones once, with their weights.
+
+    Equal up to rounding: a model may forecast two copies of a row with the last digit different.
+    """
     w = np.ones(len(y)) if weights is None else weights
     scores = law._by_blocks(lambda part, v: part.to_normal(v), y)
-    rows, w = merged(np.column_stack([*centre_and_spread(law), y, scores]), w)
+    centre, spread = centre_and_spread(law)
+    order = np.lexsort([scores, y, spread, centre])
+    steps = [np.abs(np.diff(column[order])) for column in (y, scores, spread)]
+    apart = (steps[0] > 0) | ~(steps[1] <= _ROUNDING) | (steps[2] > _ROUNDING * np.abs(spread[order][1:]))
+    first = np.flatnonzero(np.concatenate([[True], apart]))
+    rows, w = order[first], np.add.reduceat(w[order], first)
     return law[rows], y[rows], w
 
 
