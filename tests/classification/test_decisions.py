@@ -119,20 +119,42 @@ def test_threshold_equals_brute_force(name, seed):
     np.testing.assert_array_equal(model.predict(scores), (p > model.threshold_).astype(int))
 
 
-def test_weight_at_the_geometric_mean_and_ties_flip_together():
-    ratios = np.array([0.5, 2.0, 2.0, 8.0, 0.1 / 0.3 * 9.0, 3.0])  # the last two differ by rounding only
-    scores = np.column_stack([ratios, np.ones(6), np.full(6, 1e-9)])
-    y = np.array([1, 1, 1, 0, 0, 0])
-    rows = Decisions(np.log(scores), y, np.ones(6))
-    b, value = best_weight(1, rows, np.zeros(3), make_objective("accuracy", None, np.bincount(y, minlength=3)))
+def one_against_two(ratios, y):
+    """Rows that go to class 1 of three once its weight exceeds these ratios."""
+    n = len(y)
+    rows = Decisions(np.log(np.column_stack([ratios, np.ones(n), np.full(n, 1e-9)])), np.array(y), np.ones(n))
+    return rows, make_objective("accuracy", None, np.bincount(y, minlength=3).astype(float))
+
+
+def test_weight_at_the_geometric_mean():
+    rows, objective = one_against_two([0.5, 2.0, 2.0, 8.0, 3.0, 3.0], [1, 1, 1, 0, 0, 0])
+    b, value = best_weight(1, rows, np.zeros(3), objective)
     assert np.exp(b) == pytest.approx(np.sqrt(2.0 * 3.0)) and value == pytest.approx(1.0)
-    mixed = np.array([1, 1, 0, 0, 1, 0])  # best would be to part the tied rows, which no weight can
-    rows = Decisions(np.log(scores), mixed, np.ones(6))
-    decided = decide(
-        rows.scores,
-        np.array([0.0, best_weight(1, rows, np.zeros(3), make_objective("accuracy", None, np.ones(3) * 3))[0], 0.0]),
-    )
-    assert decided[1] == decided[2] and decided[4] == decided[5]
+    rows, objective = one_against_two([2.0, 3.0], [1, 1])  # all flip: twice the largest
+    assert np.exp(best_weight(1, rows, np.zeros(3), objective)[0]) == pytest.approx(6.0)
+    rows, objective = one_against_two([0.2, 0.3], [0, 0])  # none flips: half the smallest
+    assert np.exp(best_weight(1, rows, np.zeros(3), objective)[0]) == pytest.approx(0.1)
+
+
+def test_ties_flip_together():
+    """The logs of 0.1 x 3 and of 0.3 differ by rounding; parting the rows would be right, but no weight means it."""
+    near = 0.1 * 3
+    assert np.log(near) > np.log(0.3)
+    rows, objective = one_against_two([0.3, near], [1, 0])
+    b, value = best_weight(1, rows, np.zeros(3), objective)
+    assert value == pytest.approx(0.5)
+    decided = decide(rows.scores, np.array([0.0, b, 0.0]))
+    assert decided[0] == decided[1]
+
+
+def test_nearest_of_equally_good_weights():
+    ratios, y = [0.25, 0.5, 2.0, 4.0, 8.0], [1, 0, 1, 0, 1]  # after 0, 1, 3, 5 flips: 2, 3, 3, 3 right
+    rows, objective = one_against_two(ratios, y)
+    for now, expected in ((0.3, np.sqrt(0.125)), (2.5, np.sqrt(8.0)), (30.0, 16.0)):
+        b, _ = best_weight(1, rows, np.log([1.0, now, 1.0]), objective)
+        assert np.exp(b) == pytest.approx(expected)
+    stays, _ = best_weight(1, rows, np.log([1.0, 2.5, 1.0]), objective, now=0.6)
+    assert np.exp(stays) == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
