@@ -11,7 +11,7 @@ from .. import classification as c
 from .. import regression as r
 from ..adapters.class_scores import ClassScores
 from ..calibration.base import check_calibrator
-from ..classification.base import ScoreCalibrator
+from ..classification.base import CLIP, ScoreCalibrator, clipped
 
 NONE = "none"
 
@@ -24,8 +24,8 @@ class NoCalibrator(BaseEstimator):
         return self
 
     def transform(self, forecasts: Any) -> Any:
-        """The probabilities that scores stand for, or the distributions themselves."""
-        return forecasts.probabilities() if isinstance(forecasts, ClassScores) else forecasts
+        """The probabilities that scores stand for, none exactly 0 or 1, or the distributions themselves."""
+        return clipped(forecasts.probabilities(), CLIP) if isinstance(forecasts, ClassScores) else forecasts
 
 
 def default_candidates(forecasts: Any) -> dict[str, Any]:
