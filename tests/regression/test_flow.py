@@ -81,9 +81,11 @@ def test_scaled_problem_is_the_same_likelihood_with_another_prior():
     )
     problem = _Problem.of(u, basis, w, np.linspace(-1, 1, 4), 0.4)
     theta = 0.3 * rng.standard_normal((7, 3))
-    assert np.allclose(problem.scaled(prior).log_density(theta.ravel()), problem.log_density((theta * prior).ravel()))
+    assert np.allclose(
+        problem.scaled(prior).likelihood(theta.ravel())[0], problem.likelihood((theta * prior).ravel())[0]
+    )
     for each in (problem, problem.scaled(prior)):
-        expected = (0.5 * np.sum(theta**2) - w @ each.log_density(theta.ravel())) / w.sum()
+        expected = (0.5 * np.sum(theta**2) - w @ each.likelihood(theta.ravel())[0]) / w.sum()
         assert each.loss(theta.ravel())[0] == pytest.approx(expected)
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr
 
 from .._checks import Array
@@ -20,12 +19,15 @@ from ..maps.flow import FlowMap, hazard
 from ..maps.shrunken import shrunken_affine
 from .features import distinct_rows, fit_basis, fit_features, scores_by_row
 from .held_out import TRUST_IN_BASE, base_premium, held_out_splits
+from .posterior import Posterior
 
 FEWEST_ROWS = 11
 _REACH = 2.0  # the steps' centres span this many standard scores either way
 _OVERLAP = 0.4  # width of a step over the distance between centres
 _LOG_HEIGHT = -3.0  # a priori, so that little is added to the beta map
+_LARGEST = 300.0  # of the logarithms that a line search tries
 _LINEAR, _PROCESS = 0.5, 0.7  # prior standard deviations of slopes and process
+_LARGEST = 30.0  # absolute value of log a, log b, c and the w, whatever their functions say far out
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 _WARM_ROWS = 5_000  # beyond, the fit starts from the solution on that many rows
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits, beyond to about 1e-5 nats a row
@@ -211,8 +213,8 @@ class FlowCalibrator(ConditionalCalibrator):
         coefficients, out = np.zeros(old.shape), []
         for penalty in penalties:
             prior = self._prior(penalty)
-            coefficients = prior * _minimum(old.scaled(prior), coefficients / prior, _NEAR)[0]
-            out.append(new.log_density(coefficients.ravel()))
+            coefficients = prior * old.scaled(prior).mode(coefficients / prior, _NEAR)[0]
+            out.append(new.likelihood(coefficients.ravel())[0])
         base = -0.5 * np.square(unseen.z) - 0.5 * np.log(2 * np.pi)
         return np.asarray(np.array(out) - np.log(scale) - base)
 
@@ -224,13 +226,13 @@ class FlowCalibrator(ConditionalCalibrator):
             part = slice(pace // 2, None, pace)
             start, steps = self._mode(u[part], basis[part], pace * w[part])
         problem = _Problem.of(u, basis, w, self.centres_, self.width_)
-        found, more = _minimum(problem, start, _EXACT if len(u) <= _EXACT_ROWS else _CLOSE)
+        found, more = problem.mode(start, _EXACT if len(u) <= _EXACT_ROWS else _CLOSE)
         return found, steps + more
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         if self.base_share_ == 1:
             return forecasts
-        theta = self.basis_(self.features_(forecasts)) @ self.coefficients_.T
+        theta = np.clip(self.basis_(self.features_(forecasts)) @ self.coefficients_.T, -_LARGEST, _LARGEST)
         n = len(theta)
         heights = np.exp(theta[:, 3:] + _LOG_HEIGHT)
         width, location, scale = (np.broadcast_to(v, n) for v in (self.width_, self.location_, self.scale_))
@@ -243,7 +245,7 @@ class FlowCalibrator(ConditionalCalibrator):
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _Problem(Posterior):
     """Scores as the likelihood needs them, and the basis at their forecasts; one column a row of data."""
 
     basis: Array
@@ -269,49 +271,23 @@ class _Problem:
         """The problem whose coefficients are those of this one over prior standard deviations."""
         return replace(self, basis=self.basis * prior[:, None])
 
-    def _parts(self, flat: Array) -> tuple[Array, Array, Array]:
-        """a, b, c and heights at all rows, h and dh/du."""
-        theta = flat.reshape(self.shape) @ self.basis
+    def likelihood(self, flat: Array) -> tuple[Array, Array]:
+        r""":math:`\ln\sigma'(h) + \ln h'` of every row, and its slopes in log a, log b, c and the w."""
+        theta = np.clip(flat.reshape(self.shape) @ self.basis, -_LARGEST, _LARGEST)
         theta[3:] += _LOG_HEIGHT
         c = theta[2].copy()
-        factor = np.exp(theta, out=theta)
+        factor = np.exp(np.minimum(theta, _LARGEST, out=theta), out=theta)
         a, b, heights = factor[0], factor[1], factor[3:]
         (low, high), (below, above) = self.logs, self.hazards
         h = a * low - b * high + c + (heights * self.steps).sum(axis=0)
         slope = a * below + b * above + (heights * self.rises).sum(axis=0)
-        return factor, h, slope
-
-    def log_density(self, flat: Array) -> Array:
-        r""":math:`\ln\sigma'(h) + \ln h'` of every row."""
-        return _log_density(*self._parts(flat)[1:])
-
-    def loss(self, flat: Array) -> tuple[float, Array]:
-        r"""Minus the log posterior, :math:`-\sum w [\ln\sigma'(h) + \ln h'] + \frac12|\theta|^2`, per row."""
-        factor, h, slope = self._parts(flat)
-        (low, high), (below, above) = self.logs, self.hazards
-        t, inverse = np.tanh(0.5 * h), 1 / slope
-        likelihood = self.weights @ _log_density(h, slope)
+        size, t, inverse = np.abs(h), np.tanh(0.5 * h), 1 / slope
+        value = np.log(slope) - size - 2 * np.log1p(np.exp(-size))
         factor[0] *= inverse * below - t * low
         factor[1] *= inverse * above + t * high
         factor[2] = -t
-        factor[3:] *= inverse * self.rises - t * self.steps
-        factor *= self.weights
-        gradient, total = (factor @ self.basis.T).ravel(), self.weights.sum()
-        return float(0.5 * flat @ flat - likelihood) / total, (flat - gradient) / total
-
-
-def _log_density(h: Array, slope: Array) -> Array:
-    size = np.abs(h)
-    return np.asarray(np.log(slope) - size - 2 * np.log1p(np.exp(-size)))
-
-
-def _minimum(problem: _Problem, start: Array, tolerance: float) -> tuple[Array, int]:
-    """Where the loss is least, and the steps taken."""
-    best = minimize(
-        problem.loss, start.ravel(), jac=True, method="L-BFGS-B",
-        options={"maxiter": 2000, "maxfun": 4000, "maxcor": 20, "ftol": tolerance, "gtol": 1e-9},
-    )  # fmt: skip
-    return best.x.reshape(start.shape), int(best.nit)
+        heights *= inverse * self.rises - t * self.steps
+        return value, factor
 
 
 def _whole(value: Any, name: str, least: int) -> None:

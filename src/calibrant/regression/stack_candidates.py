@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .._checks import Array, one_of
 from ..calibration import Calibrator
@@ -14,6 +13,7 @@ from ..maps import AffineMap, Map, UnitTails
 from ..maps.cells import Cells
 from ..maps.shrunken import shrunken_affine
 from .features import distinct_rows, fit_basis, fit_features, scores_by_row
+from .posterior import Posterior
 
 _MOST = 14  # landmarks of smooth functions
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits
@@ -69,12 +69,8 @@ class ScoreMixtureCalibrator(Calibrator):
         u = np.clip((z - self.location_) / self.scale_, -_FARTHEST, _FARTHEST)
         part = slice(None, None, -(-len(u) // self.max_rows))
         problem = _Problem(u[part], np.ascontiguousarray(self.basis_(x[part]).T), w[part], self.n_components)
-        best = minimize(
-            problem.loss, np.zeros(problem.shape).ravel(), jac=True, method="L-BFGS-B",
-            options={"maxiter": 2000, "maxcor": 20, "ftol": 1e-15 if len(u) <= _EXACT_ROWS else 1e-8, "gtol": 1e-9},
-        )  # fmt: skip
-        self.n_iter_ = int(best.nit)
-        self.coefficients_ = best.x.reshape(problem.shape)
+        tolerance = 1e-15 if len(u) <= _EXACT_ROWS else 1e-8
+        self.coefficients_, self.n_iter_ = problem.mode(np.zeros(problem.shape), tolerance)
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         theta = self.coefficients_ @ self.basis_(self.features_(forecasts)).T
@@ -103,7 +99,7 @@ def _parameters(theta: Array, count: int) -> tuple[Array, Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _Problem(Posterior):
     """Scores, the basis at their forecasts (one line a function), weights, number of components."""
 
     u: Array
@@ -116,19 +112,18 @@ class _Problem:
         """Of the coefficients: one line a parameter, one column a function."""
         return 3 * self.count - 1, len(self.basis)
 
-    def loss(self, flat: Array) -> tuple[float, Array]:
-        """Minus the log posterior a row, and its gradient."""
+    def likelihood(self, flat: Array) -> tuple[Array, Array]:
+        """Log densities, and their slopes in means, log widths and the logit."""
         theta = flat.reshape(self.shape) @ self.basis
         means, widths, log_shares = _parameters(theta, self.count)
         away = (self.u - means) / widths
         square = np.square(away)
         each = log_shares - np.log(widths) - 0.5 * square
-        likelihood = each[0] if self.count == 1 else np.logaddexp(each[0], each[1])
-        share = np.exp(each - likelihood) * self.weights
+        value = each[0] if self.count == 1 else np.logaddexp(each[0], each[1])
+        share = np.exp(each - value)
         slopes = theta  # overwritten
         slopes[: self.count] = share * away / widths
         slopes[self.count : 2 * self.count] = share * (square - 1) * (1 - FLOOR / widths)
         if self.count == 2:
-            slopes[4] = share[0] - np.exp(log_shares[0]) * self.weights
-        gradient, rows = (slopes @ self.basis.T).ravel(), self.weights.sum()
-        return float(0.5 * flat @ flat - self.weights @ likelihood) / rows, (flat - gradient) / rows
+            slopes[4] = share[0] - np.exp(log_shares[0])
+        return value, slopes

@@ -1,0 +1,58 @@
+"""The mode of a posterior density."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibrant.regression.posterior import Posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(Posterior):
+    """y ~ N(θ b, 1): the mode is known, (B W Bᵀ + I)⁻¹ B W y."""
+
+    basis: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    @property
+    def shape(self):
+        return 1, len(self.basis)
+
+    def likelihood(self, flat):
+        away = self.y - flat @ self.basis
+        return -0.5 * away**2, away[None, :].copy()
+
+
+@pytest.fixture
+def problem(rng):
+    basis = rng.normal(size=(6, 200)) * np.array([10.0, 3.0, 1.0, 0.3, 0.1, 0.03])[:, None]
+    return Regression(basis, rng.uniform(0.5, 3, 200), rng.normal(size=6) @ basis + rng.normal(size=200))
+
+
+@pytest.mark.parametrize(("tolerance", "above"), [(1e-4, 1e-2), (1e-15, 1e-13)])
+def test_ridge_regression(problem, tolerance, above):
+    B, w = problem.basis, problem.weights
+    exact = np.linalg.solve((B * w) @ B.T + np.eye(6), B @ (w * problem.y))
+    found, steps = problem.mode(np.zeros((1, 6)), tolerance)
+    assert found.shape == (1, 6) and steps > 0
+    assert problem.loss(found.ravel())[0] - problem.loss(exact)[0] < above
+    if tolerance < 1e-10:
+        assert np.allclose(found, exact, atol=1e-6)
+
+
+def test_curvature_is_fishers_and_the_priors(problem):
+    flat = np.random.default_rng(0).normal(size=6)
+    slopes = (problem.y - flat @ problem.basis) * problem.basis
+    expected = (np.eye(6) + (slopes * problem.weights) @ slopes.T) / problem.weights.sum()
+    assert np.allclose(problem._curvature(flat), expected)
+
+
+def test_curvature_of_many_rows_comes_from_some(rng):
+    many = Regression(rng.normal(size=(2, 40_000)), np.ones(40_000), rng.normal(size=40_000))
+    some = (many.y * many.basis)[:, ::20]
+    assert np.allclose(many._curvature(np.zeros(2)), some @ some.T / 2000 + np.eye(2) / 40_000)
