@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
 from ..select.candidates import NONE, named
 from .folds import Cases
-from .measures import CALIBRATION, losses, measured, values
+from .measures import CALIBRATION, losses, measured, of_class, values
 from .result import BEFORE, Group, Result, WorstRow
 from .verdict import verdict
 
@@ -43,8 +43,8 @@ def analyse(
     candidates : calibrators by name, optional
         Which to try; every sensible one if None.
     sample_weight : array-like (n,), optional
-    groups : array-like (n,), optional
-        Labels to break the measures down by.
+    groups : array-like (n,), or dict of such columns, optional
+        Labels to break the measures down by, each column on its own.
     axis : array-like (n,), optional
         Time, say. Splits then follow its order: each fold is calibrated by the rows before it.
     cv : int, default 5
@@ -56,7 +56,7 @@ def analyse(
     >>> from calibrant import Normal, QuantileCalibrator
     >>> mu, noise = np.random.default_rng(0).normal(size=(2, 1000))
     >>> analyse(Normal(mu, 0.5), mu + noise, candidates={"quantile": QuantileCalibrator()}).verdict
-    'Your 90 % intervals contain 60% of outcomes; after calibration 90%. The NLL falls by 0.823 nats, to 1.397.'
+    'Your 90 % intervals contain 57 % of outcomes; after calibration 90 %. The NLL falls by 0.876 nats, to 1.442.'
     """
     cases = Cases.of(forecasts, y, sample_weight)
     along = None if axis is None else np.asarray(axis)[cases.rows]
@@ -74,7 +74,7 @@ def analyse(
         loss[stage] = np.average(losses(cases.task, outcomes, stages[stage]), weights=weights)
     chosen = min(loss, key=lambda name: loss[name])
     sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
-    labels = None if groups is None else labels_of(groups, len(forecasts))[cases.rows][tested]
+    labels = {name: column[cases.rows][tested] for name, column in _columns(groups, len(forecasts)).items()}
     return Result(
         task=cases.task,
         y=outcomes,
@@ -85,23 +85,54 @@ def analyse(
         weights=weights,
         axis=None if along is None else along[tested],
         classes=cases.classes,
-        groups=[] if labels is None else _groups(labels, *sides, weights),
+        groups=_groups(labels, *sides, weights, cases.classes),
+        by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
         worst=_worst(cases.rows[tested], *sides),
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
 
 
-def _groups(labels: Any, task: str, y: NDArray[Any], before: Any, after: Any, weights: Array | None) -> list[Group]:
+def _columns(groups: Any, rows: int) -> dict[str, Any]:
+    """Checked labels by the beginning of the groups' names."""
+    if groups is None:
+        return {}
+    if isinstance(groups, Mapping):
+        return {f"{name} = ": labels_of(column, rows) for name, column in groups.items()}
+    return {"": labels_of(groups, rows)}
+
+
+def _groups(
+    columns: dict[str, Any],
+    task: str,
+    y: NDArray[Any],
+    before: Any,
+    after: Any,
+    weights: Array | None,
+    classes: NDArray[Any] | None,
+) -> list[Group]:
     """Measures by group, worst calibrated first; groups of a few rows say nothing."""
     found = []
-    for name, rows in rows_by_label(labels).items():
-        if len(rows) < FEWEST_IN_GROUP:
-            continue
-        w = None if weights is None else weights[rows]
-        sides = [values(task, y[rows], forecasts[rows], w) for forecasts in (before, after)]
-        found.append(Group(str(name), float(len(rows) if w is None else w.sum()), *sides))
+    for start, labels in columns.items():
+        for name, rows in rows_by_label(labels).items():
+            if len(rows) < FEWEST_IN_GROUP:
+                continue
+            w = None if weights is None else weights[rows]
+            sides = [values(task, y[rows], forecasts[rows], w, classes) for forecasts in (before, after)]
+            found.append(Group(f"{start}{name}", float(len(rows) if w is None else w.sum()), *sides))
     return sorted(found, key=lambda group: -group.before.get(CALIBRATION[task], 0.0))
+
+
+def _by_class(
+    classes: NDArray[Any], y: NDArray[Any], before: Array, after: Array, weights: Array | None
+) -> list[Group]:
+    """Each class against the rest, worst calibrated first."""
+    w = np.ones(len(y)) if weights is None else weights
+    found = []
+    for k, label in enumerate(classes):
+        sides = [of_class(y, label, forecasts[:, k], weights) for forecasts in (before, after)]
+        found.append(Group(str(label), float(w[y == label].sum()), *sides))
+    return sorted(found, key=lambda group: -group.before["ECE"])
 
 
 def _worst(numbers: NDArray[np.intp], task: str, y: NDArray[Any], before: Any, after: Any) -> list[WorstRow]:

@@ -60,15 +60,26 @@ def measured(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) 
     return found
 
 
-def values(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) -> dict[str, float]:
-    """The measures of a group, without intervals."""
+def values(
+    task: str, y: NDArray[Any], forecasts: Any, weights: Array | None, classes: NDArray[Any] | None = None
+) -> dict[str, float]:
+    """The measures of a group, without intervals; a group need not have rows of all classes."""
+    known = {} if classes is None else {"classes": classes}
     found: dict[str, float] = {}
     for name, measure in (MEANS[task] | OTHERS[task]).items():
         try:
-            found[name] = float(measure(y, forecasts, sample_weight=weights))
+            found[name] = float(measure(y, forecasts, sample_weight=weights, **known))
         except (TypeError, ValueError):
             continue
     return found
+
+
+def of_class(y: NDArray[Any], label: Any, forecast: Array, weights: Array | None) -> dict[str, float]:
+    """How often a class came, how often it was forecast, and how far off its forecasts are."""
+    came = y == label
+    error = ece(came, forecast, classes=[False, True], sample_weight=weights)
+    share, mean = (float(np.average(part, weights=weights)) for part in (came, forecast))
+    return {"share": share, "mean forecast": mean, "ECE": error}
 
 
 def losses(task: str, y: NDArray[Any], forecasts: Any) -> Array:

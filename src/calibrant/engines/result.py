@@ -58,6 +58,8 @@ class Result:
     classes : ndarray (K,), optional
     groups : list of Group
         Worst calibrated first.
+    by_class : list of Group
+        Each class: share of the rows that have it, mean forecast of it, and how far off the forecasts are.
     worst : list of WorstRow
     comparison : Comparison, optional
     calibrator : fitted calibrator, optional
@@ -84,6 +86,7 @@ class Result:
     axis: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None
     groups: list[Group] = field(default_factory=list)
+    by_class: list[Group] = field(default_factory=list)
     worst: list[WorstRow] = field(default_factory=list)
     comparison: Comparison | None = None
     calibrator: Any = None
@@ -105,6 +108,7 @@ class Result:
                 for stage, table in self.measures.items()
             },
             "groups": [vars(group) for group in self.groups],
+            "classes": [vars(group) for group in self.by_class],
             "worst": [vars(row) for row in self.worst],
             "notes": self.notes,
         }

@@ -19,10 +19,10 @@ def verdict(task: str, measures: Table, chosen: str) -> str:
     if task == "classification":
         return _of_classes(before, after, chosen)
     share = before["90 % interval"]
-    text = f"Your 90 % intervals contain {share.value:.0%} of outcomes"
+    text = f"Your 90 % intervals contain {100 * share.value:.0f} % of outcomes"
     if chosen == BEFORE:
         return f"{text}; no calibrator makes these forecasts better."
-    text += f"; after calibration {after['90 % interval'].value:.0%}."
+    text += f"; after calibration {100 * after['90 % interval'].value:.0f} %."
     return f"{text} {_gain(before, after, LOSS[task])}"
 
 
