@@ -31,7 +31,15 @@ def test_the_second_example_finds_the_true_width() -> None:
     names: dict[str, Any] = {}
     exec(compile(EXAMPLES[1], "README.md", "exec"), names)
     np.testing.assert_allclose(names["forecast"].interval(0.9), [[0.3 - 3.29, 0.3 + 3.29]], atol=0.35)
-    assert len(EXAMPLES) == 2
+
+
+def test_the_third_example_calibrates_a_classifier() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(EXAMPLES[2], "README.md", "exec"), names)
+    X, y, model = names["X"], names["y"], names["model"]
+    before, after = model.estimator_.predict_proba(X[1::2]), model.predict_proba(X[1::2])
+    assert metrics.log_loss(y[1::2], after) < 0.5 * metrics.log_loss(y[1::2], np.clip(before, 1e-12, 1))
+    assert len(EXAMPLES) == 3
 
 
 def test_linked_files_exist() -> None:

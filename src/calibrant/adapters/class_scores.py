@@ -14,6 +14,7 @@ from scipy.special import log_softmax, logsumexp
 from .._checks import Array, complain, finite, nonempty, one_of, to_array
 
 KINDS = ("probabilities", "logits", "margins", "positive")
+_LAST_DIGITS = 1e-12
 _ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
 
 
@@ -167,7 +168,8 @@ def _checked_probabilities(array: Array, name: str) -> Array:
             f"rows of `{name}` must add up to 1; {int(off.sum())} of {len(array)} do not, first row {first} adds up to "
             f"{total[first]:.6g}. Divide by the sums, or use DecisionCalibrator, which takes any positive scores."
         )
-    return np.asarray(array / total[:, None])
+    exact = np.abs(total - 1) <= _LAST_DIGITS  # dividing would only part what is tied
+    return array if exact.all() else np.asarray(array / np.where(exact, 1.0, total)[:, None])
 
 
 def _checked_positive(array: Array, name: str) -> Array:

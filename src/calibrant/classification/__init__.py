@@ -8,6 +8,8 @@ from .estimator import CalibratedClassifier
 from .isotonic import IsotonicCalibrator
 from .one_vs_rest import OneVsRestCalibrator
 from .platt import PlattCalibrator
+from .prior_shift import PriorShiftCalibrator
+from .roc import ConcavityRepair
 from .smooth_isotonic import SmoothIsotonicCalibrator
 from .temperature import TemperatureCalibrator
 from .trees import SmoothedTree
@@ -18,11 +20,13 @@ __all__ = [
     "BetaCalibrator",
     "BinningCalibrator",
     "CalibratedClassifier",
+    "ConcavityRepair",
     "DecisionCalibrator",
     "DirichletCalibrator",
     "IsotonicCalibrator",
     "OneVsRestCalibrator",
     "PlattCalibrator",
+    "PriorShiftCalibrator",
     "SmoothIsotonicCalibrator",
     "SmoothedTree",
     "TemperatureCalibrator",
