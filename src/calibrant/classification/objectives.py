@@ -38,7 +38,7 @@ class Gain(Objective):
     def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
         kept = weights * self.gains.ravel().take(codes * len(self.gains) + others)
         change = weights * self.gains[:, c].take(codes) - kept
-        return kept.sum() + _sums(change[order])
+        return np.asarray(kept.sum() + _sums(change[order]))
 
 
 @dataclass(frozen=True, eq=False)
