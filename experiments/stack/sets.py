@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from calibrant import StackCalibrator, metrics
+from calibrant.calibration.marginal import unwatched
 
 from ..data import BLOCK, load
 from ..real_data.protocol import thinned_splits
@@ -54,8 +54,7 @@ def change(name: str, base: str, folder: Path, n_splits: int, cache: Path | None
     before, after, sizes, weights = [], [], [], []
     for split in thinned_splits(dataset, n_splits, block=BLOCK):
         old, y_old, new, y_new = cross_fitted(dataset, model, split)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with unwatched():
             stack = StackCalibrator().fit(old, y_old)
         before.append(metrics.nll(y_new, new))
         after.append(metrics.nll(y_new, stack.transform(new)))
