@@ -69,7 +69,10 @@ def test_naive_bayes_is_put_right(two, ensemble):
     X, y, X_new, y_new = two
     base = GaussianNB().fit(X, y)
     model = CalibratedClassifier(GaussianNB(), BetaCalibrator(), ensemble=ensemble).fit(X, y)
-    assert model.method_ == "predict_joint_log_proba"
+    assert model.method_ == "predict_proba"
+    joint = CalibratedClassifier(GaussianNB(), IsotonicCalibrator(), method="predict_joint_log_proba").fit(X, y)
+    assert joint.oof_scores_.kind == "logits"
+    assert log_loss(y_new, joint.predict_proba(X_new)) < log_loss(y_new, base.predict_proba(X_new)) - 0.01
     assert log_loss(y_new, model.predict_proba(X_new)) < log_loss(y_new, base.predict_proba(X_new)) - 0.01
     assert model.classes_.tolist() == ["no", "yes"]
     assert set(model.predict(X_new)) == {"no", "yes"}

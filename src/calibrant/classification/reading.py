@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._checks import Array, one_of, to_array
 from ..adapters.class_labels import Codes, encode
 from ..adapters.class_scores import ClassScores, as_scores
-from ..calibration.nested import descend, innermost
+from ..calibration.nested import descend
 
 METHODS = {
     "predict_proba": "probabilities",
@@ -66,17 +66,15 @@ def detect(estimator: Any, method: str) -> str:
     """Method to read a classifier by: its richest one.
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> detect(LogisticRegression(), "auto"), detect(GaussianNB(), "auto")
-    ('predict_proba', 'predict_joint_log_proba')
+    >>> from sklearn.svm import LinearSVC
+    >>> detect(LogisticRegression(), "auto"), detect(LinearSVC(), "auto")
+    ('predict_proba', 'decision_function')
     """
     one_of(method, "method", ("auto", *METHODS))
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"`estimator` must be a classifier; got {estimator!r}.")
     if method != "auto":
         return method
-    if hasattr(innermost(estimator), "predict_joint_log_proba"):  # naive Bayes, whose probabilities round to 0 and 1
-        return "predict_joint_log_proba"
     for name in ("predict_proba", "decision_function"):
         if hasattr(estimator, name):
             return name
