@@ -105,11 +105,11 @@ def fit_local(x: Array, y: Array, w: Array) -> BentLine:
     if len(values) > CELLS:
         place = equal_mass_bins(x, w, CELLS)
     knots, heights, mass = _pooled(x, y, w, place)
-    inner = w @ np.square(y - heights[place])
-    best, least = line, _criterion(inner + mass @ np.square(heights - line(knots)), 2.0, w.sum())
+    inner = float(w @ np.square(y - heights[place]))
+    best, least = line, _criterion(inner + float(mass @ np.square(heights - line(knots))), 2.0, w.sum())
     for span in SPANS:
         fitted, slopes, freedom = _local_lines(knots, heights, mass, span)
-        value = _criterion(inner + mass @ np.square(heights - fitted), freedom, w.sum())
+        value = _criterion(inner + float(mass @ np.square(heights - fitted)), freedom, w.sum())
         if value < least:
             best, least = BentLine(knots, fitted, (float(slopes[0]), float(slopes[-1]))), value
     return BentLine(best.knots, best.values + np.average(y - best(x), weights=w), best.slopes)
@@ -143,7 +143,7 @@ def _criterion(squares: float, freedom: float, rows: float) -> float:
 
 def _pooled(x: Array, y: Array, w: Array, place: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> tuple[Array, ...]:
     """Means of x and y, and weights, of each place."""
-    mass = np.bincount(place, w)
+    mass = np.bincount(place, w).astype(np.float64)
     return np.bincount(place, w * x) / mass, np.bincount(place, w * y) / mass, mass
 
 
