@@ -12,6 +12,7 @@ from .._checks import Array
 from ..adapters.class_scores import ClassScores
 from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
+from ..regression import ResidualCalibrator
 from ..select.candidates import NONE, named
 from .folds import Cases
 from .measures import CALIBRATION, losses, measured, of_class, values
@@ -20,11 +21,12 @@ from .verdict import verdict
 
 FEWEST_IN_GROUP = 10
 N_WORST = 10
+N_CLASSES = 3  # named in a forecast
 Progress = Callable[[str], Any]
 
 
 def analyse(
-    forecasts: Distribution | ClassScores,
+    forecasts: Distribution | ClassScores | Array,
     y: Any,
     *,
     candidates: Any = None,
@@ -38,7 +40,7 @@ def analyse(
 
     Parameters
     ----------
-    forecasts : Distribution or ClassScores, n rows
+    forecasts : Distribution, ClassScores or point predictions (n,)
     y : array-like (n,)
     candidates : calibrators by name, optional
         Which to try; every sensible one if None.
@@ -64,7 +66,7 @@ def analyse(
     tested = np.concatenate([test for _, test in splits])
     outcomes, weights = cases.y[tested], cases.weights_of(tested)
     stages, measures, loss = {}, {}, {}
-    competitors = named(candidates, cases.forecasts)
+    competitors = _competitors(candidates, cases.forecasts)
     for name, candidate in competitors.items():
         stage = BEFORE if name == NONE else name
         if progress is not None:
@@ -87,10 +89,18 @@ def analyse(
         classes=cases.classes,
         groups=_groups(labels, *sides, weights, cases.classes),
         by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
-        worst=_worst(cases.rows[tested], *sides),
+        worst=_worst(cases.rows[tested], *sides, cases.classes),
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
+
+
+def _competitors(candidates: Any, forecasts: Any) -> dict[str, Any]:
+    """Candidates by name, and "none" where forecasts are usable as they are: point predictions have no spread."""
+    if not isinstance(forecasts, np.ndarray):
+        return named(candidates, forecasts)
+    chosen = named({"residual": ResidualCalibrator()} if candidates is None else candidates, forecasts)
+    return {name: candidate for name, candidate in chosen.items() if name != NONE}
 
 
 def _columns(groups: Any, rows: int) -> dict[str, Any]:
@@ -135,20 +145,29 @@ def _by_class(
     return sorted(found, key=lambda group: -group.before["ECE"])
 
 
-def _worst(numbers: NDArray[np.intp], task: str, y: NDArray[Any], before: Any, after: Any) -> list[WorstRow]:
+def _worst(
+    numbers: NDArray[np.intp],
+    task: str,
+    y: NDArray[Any],
+    before: Any,
+    after: Any,
+    classes: NDArray[Any] | None,
+) -> list[WorstRow]:
     """The rows that the forecasts, as they came, found most improbable."""
     first, second = losses(task, y, before), losses(task, y, after)
     rows = np.argsort(-first, kind="stable")[:N_WORST]
-    texts = _shown(before[rows])
+    texts = _shown(before[rows], classes)
     return [
         WorstRow(int(numbers[i]), y[i].item(), text, float(first[i]), float(second[i]))
         for i, text in zip(rows, texts, strict=True)
     ]
 
 
-def _shown(forecasts: Any) -> list[str]:
-    if isinstance(forecasts, Distribution):
+def _shown(forecasts: Any, classes: NDArray[Any] | None) -> list[str]:
+    """Median and 90 % interval, or the most probable classes."""
+    if classes is None:
         low, high = forecasts.interval(0.9).T
         middle = forecasts.median()
         return [f"{m:.4g} (90 %: {a:.4g} to {b:.4g})" for m, a, b in zip(middle, low, high, strict=True)]
-    return [", ".join(f"{p:.3g}" for p in row[:6]) for row in forecasts]
+    first = np.argsort(-forecasts, axis=1, kind="stable")[:, :N_CLASSES]
+    return [", ".join(f"{classes[k]} {row[k]:.3g}" for k in ks) for row, ks in zip(forecasts, first, strict=True)]

@@ -32,8 +32,8 @@ class Cases:
     classes: NDArray[Any] | None = None
 
     @classmethod
-    def of(cls, forecasts: Distribution | ClassScores, y: Any, sample_weight: Any = None) -> Cases:
-        """Read laws with numbers, or class scores with labels."""
+    def of(cls, forecasts: Distribution | ClassScores | Array, y: Any, sample_weight: Any = None) -> Cases:
+        """Read laws or points with numbers, or class scores with labels."""
         if isinstance(forecasts, ClassScores):
             rows, classes, codes, weights = labelled_rows(forecasts, y, sample_weight)
             numbers = np.arange(len(forecasts))[rows]

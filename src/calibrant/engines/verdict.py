@@ -12,14 +12,16 @@ Table = dict[str, dict[str, MetricInterval]]
 def verdict(task: str, measures: Table, chosen: str) -> str:
     """What is wrong with the forecasts and what calibration does about it, in two sentences."""
     after = measures[chosen]
+    if BEFORE not in measures and task == "regression":  # point predictions, which have no spread
+        share = 100 * after["90 % interval"].value
+        return f"After calibration your predictions have 90 % intervals that contain {share:.0f} % of outcomes."
     if BEFORE not in measures:  # margins, which are no probabilities
         off = 100 * after[CALIBRATION[task]].value
         return f"After calibration your probabilities are off by {off:.1f} percentage points on average."
     before = measures[BEFORE]
     if task == "classification":
         return _of_classes(before, after, chosen)
-    share = before["90 % interval"]
-    text = f"Your 90 % intervals contain {100 * share.value:.0f} % of outcomes"
+    text = f"Your 90 % intervals contain {100 * before['90 % interval'].value:.0f} % of outcomes"
     if chosen == BEFORE:
         return f"{text}; no calibrator makes these forecasts better."
     text += f"; after calibration {100 * after['90 % interval'].value:.0f} %."

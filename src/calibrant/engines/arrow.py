@@ -1,0 +1,285 @@
+"""Fit, evaluate and apply calibrators to tables, by record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._checks import Array
+from ..calibration.nested import takes
+from ..calibration.scores import normal_scores
+from ..distributions import Normal
+from ..regression import QuantileCalibrator, ScaleCalibrator
+from ..store.columns import Columns
+from ..store.rows import Rows, forecasts_of, read_rows, scan_rows
+from ..store.tables import Table, open_table
+from ..store.writing import check_target, write_table
+from .added import Added, free_names
+from .analysis import analyse
+from .result import Result
+from .sampling import Sample
+
+MOST_ROWS = 200_000  # looked at for measures and pictures
+Progress = Callable[[int], Any]
+
+
+def fit(
+    source: Any, columns: Columns, calibrator: Any, *, sample: Sample | None = None, progress: Progress | None = None
+) -> Any:
+    """Fit a calibrator to a table.
+
+    Quantile and scale calibrators see nothing but normal scores, 8 bytes a row; the others need the columns themselves
+    in memory.
+
+    Parameters
+    ----------
+    source : path, frame or Table
+    columns : Columns
+        Which column is what; see `find_columns`.
+    calibrator : calibrator
+        Is not touched; a fitted copy comes back.
+    sample : Sample, optional
+        Gets to see all rows that go by.
+    progress : callable, optional
+        Called with the number of rows after each batch.
+
+    Examples
+    --------
+    >>> from calibrant import QuantileCalibrator
+    >>> table = pa.table({"mu": [0.0, 1.0, 2.0], "sigma": [1.0, 1.0, 1.0], "y": [0.5, 0.5, 3.5]})
+    >>> fit(table, Columns("normal", ("mu", "sigma"), target="y"), QuantileCalibrator()).n_rows_
+    3
+    """
+    pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
+    if _sees_scores(calibrator) and columns.kind not in ("classes", "points"):
+        return _fit_to_scores(pieces, columns, calibrator)
+    whole = Sample()
+    for rows in pieces:
+        whole.add(rows)
+    rows = _some(whole, columns)
+    extra: dict[str, Any] = {"groups": group_of(rows)} if takes(calibrator.fit, "groups") else {}
+    if columns.kind == "classes":
+        extra["classes"] = np.asarray(columns.keys)
+    forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
+    return clone(calibrator).fit(forecasts, y, sample_weight=rows.weights, **extra)
+
+
+def evaluate(
+    source: Any,
+    columns: Columns,
+    *,
+    candidates: Any = None,
+    most: int = MOST_ROWS,
+    cv: int = 5,
+    progress: Progress | None = None,
+    stage: Callable[[str], Any] | None = None,
+) -> Result:
+    """How good the forecasts in a table are, and what calibrators make of them.
+
+    Parameters
+    ----------
+    source : path, frame or Table
+    columns : Columns
+    candidates : calibrators by name, optional
+        Every sensible one if None.
+    most : int
+        Rows to look at; of more, a random sample of that many.
+    cv : int
+    progress : callable, optional
+        Called with the number of rows after each batch.
+    stage : callable, optional
+        Called with the name of each calibrator before it is tried.
+    """
+    table, sample = open_table(source), Sample(most)
+    for _ in _watched(scan_rows(table, columns), sample, progress):
+        pass
+    result = analysed(sample, columns, candidates=candidates, cv=cv, stage=stage)
+    return replace(result, source=table.name)
+
+
+def analysed(
+    sample: Sample, columns: Columns, *, candidates: Any = None, cv: int = 5, stage: Callable[[str], Any] | None = None
+) -> Result:
+    """The same for rows that a sample has seen."""
+    rows = _some(sample, columns)
+    result = analyse(
+        forecasts_of(columns, rows),
+        outcomes_of(columns, rows),
+        candidates=candidates,
+        sample_weight=rows.weights,
+        groups=None if rows.groups is None else dict(zip(columns.group, rows.groups.T, strict=True)),
+        axis=rows.time,
+        cv=cv,
+        progress=stage,
+    )
+    worst = [replace(row, row=int(rows.numbers[row.row])) for row in result.worst]
+    return replace(result, rows=sample.read, worst=worst, notes=[*result.notes, *sample.notes()])
+
+
+def apply(
+    calibrator: Any,
+    source: Any,
+    columns: Columns,
+    output: str | Path | None = None,
+    *,
+    added: Added | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Any:
+    """Calibrate the forecasts in a table and add columns with what comes out, last and in the order asked.
+
+    Parameters
+    ----------
+    calibrator : fitted calibrator
+    source : path, frame or Table
+    columns : Columns
+    output : path, optional
+        A Parquet, CSV or Arrow file, by its name; written whole or not at all. None gives back a frame of the kind
+        that came in; a pyarrow table for files.
+    added : Added, optional
+        Which columns; quantiles at five levels, or a probability for each class.
+    overwrite : bool
+        Whether the output may be the input.
+    progress : callable, optional
+        Called with the number of rows after each batch.
+
+    Returns
+    -------
+    frame, or list of str
+        The names of the columns that were added to the file.
+
+    Examples
+    --------
+    >>> from calibrant import QuantileCalibrator
+    >>> table = pa.table({"mu": [0.0, 1.0, 2.0], "sigma": [1.0, 1.0, 1.0], "y": [0.5, 0.5, 3.5]})
+    >>> columns = Columns("normal", ("mu", "sigma"), target="y")
+    >>> calibrator = fit(table, columns, QuantileCalibrator())
+    >>> apply(calibrator, table, columns, added=Added.of(levels=[0.1, 0.9])).column_names
+    ['mu', 'sigma', 'y', 'q0.1', 'q0.9']
+    """
+    table = open_table(source)
+    if output is not None:
+        target = check_target(output, table.name if table.frame is None else None, overwrite=overwrite)
+    roles = columns.without("target", "weight", "time")
+    if not takes(calibrator.transform, "groups"):
+        roles = replace(roles, group=())
+    batches = _calibrated(calibrator, table, roles, added or Added(), progress)
+    if output is None:
+        return _back(table, list(batches))
+    names: list[str] = []
+    write_table(target, _noting(batches, names))
+    return names[len(table.columns) :]
+
+
+def outcomes_of(columns: Columns, rows: Rows) -> NDArray[Any]:
+    """Outcomes, or labels."""
+    if rows.y is None:
+        raise ValueError("a column of outcomes must be named: --target.")
+    return np.asarray(columns.keys)[rows.y] if columns.kind == "classes" else rows.y
+
+
+def group_of(rows: Rows) -> NDArray[np.object_]:
+    """The group of each row, by all columns of groups together."""
+    if rows.groups is None:
+        raise ValueError("a column of groups must be named: --group.")
+    return reduce(lambda left, right: left + " / " + right, rows.groups.T)
+
+
+def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress | None) -> Iterator[Rows]:
+    for rows in pieces:
+        if sample is not None:
+            sample.add(rows)
+        if progress is not None:
+            progress(rows.read)
+        yield rows
+
+
+def _some(sample: Sample, columns: Columns) -> Rows:
+    if not sample.seen:
+        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+    return sample.rows()
+
+
+def _sees_scores(calibrator: Any) -> bool:
+    """Whether normal scores of the outcomes are all that a calibrator learns from."""
+    if type(calibrator) is QuantileCalibrator:
+        return bool(calibrator.atoms == "spread")
+    return type(calibrator) is ScaleCalibrator and calibrator.method != "bins"
+
+
+def _fit_to_scores(pieces: Iterator[Rows], columns: Columns, calibrator: Any) -> Any:
+    """The same fit, batch by batch: to standard normal forecasts whose outcomes are the normal scores."""
+    scores: list[Array] = []
+    weights: list[Array] = []
+    count = 0
+    for rows in filter(len, pieces):
+        law: Any = forecasts_of(columns, rows)
+        z, w = normal_scores(law, outcomes_of(columns, rows), rows.weights)
+        scores.append(z)
+        if w is not None or weights:
+            weights += [np.ones(len(part)) for part in scores[len(weights) : -1]]
+            weights.append(np.ones(len(z)) if w is None else w)
+        count += len(rows) if rows.weights is None else int(np.count_nonzero(rows.weights))
+    if not count:
+        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+    n = sum(map(len, scores))
+    z = _emptied(scores, n)
+    standard = Normal(np.broadcast_to(0.0, (n,)), np.broadcast_to(1.0, (n,)))
+    fitted = clone(calibrator).fit(standard, z, sample_weight=_emptied(weights, n) if weights else None)
+    fitted.n_rows_ = count
+    return fitted
+
+
+def _emptied(pieces: list[Array], n: int) -> Array:
+    """One array of n numbers; each piece is let go as soon as it is copied."""
+    out, end = np.empty(n), n
+    while pieces:
+        piece = pieces.pop()
+        out[end - len(piece) : end] = piece
+        end -= len(piece)
+    return out
+
+
+def _calibrated(
+    calibrator: Any, table: Table, columns: Columns, added: Added, progress: Progress | None
+) -> Iterator[pa.RecordBatch]:
+    """All columns of each batch, and the new ones."""
+    start = 0
+    for batch in table.batches(types=table.settled() | columns.types()):
+        rows = read_rows(batch, columns, start)
+        extra = {} if rows.groups is None else {"groups": group_of(rows)}
+        law = calibrator.transform(forecasts_of(columns, rows), **extra)
+        new = added.columns(law, columns.keys)
+        names = free_names(new, batch.schema.names)
+        fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]
+        arrays = [*batch.columns, *(pa.array(values, pa.float64()) for values in new.values())]
+        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata))
+        start += batch.num_rows
+        if progress is not None:
+            progress(batch.num_rows)
+
+
+def _noting(batches: Iterator[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        names[:] = batch.schema.names
+        yield batch
+
+
+def _back(table: Table, batches: list[pa.RecordBatch]) -> Any:
+    """A frame of the kind that the table came in."""
+    whole = pa.Table.from_batches(batches)
+    if table.frame is None:
+        return whole
+    made = whole.select(whole.column_names[len(table.columns) :])
+    kind = table.frame.implementation
+    new = [nw.new_series(name, made[name].to_numpy(), backend=kind) for name in made.column_names]
+    return table.frame.with_columns(*new).to_native()

@@ -1,0 +1,67 @@
+"""A fixed number of rows drawn evenly from a table that goes by once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..store.rows import Rows
+
+
+class Sample:
+    """Every row gets a random number; those with the smallest stay.
+
+    Examples
+    --------
+    >>> sample = Sample(2)
+    >>> for start in (0, 3):
+    ...     sample.add(Rows([np.arange(3.0)], np.arange(start, start + 3), read=3))
+    >>> len(sample.rows()), sample.seen
+    (2, 6)
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+        self.seen = self.read = 0  # rows with an outcome; all rows
+        self._random = np.random.default_rng(0)
+        self._edge = 1.0
+        self._pieces: list[Rows] = []
+        self._keys: list[np.ndarray] = []
+
+    def add(self, rows: Rows) -> None:
+        """Look at some more rows."""
+        self.seen += len(rows)
+        self.read += rows.read
+        if not len(rows):
+            return
+        if self.most is not None:
+            keys = self._random.random(len(rows))
+            kept = np.flatnonzero(keys < self._edge)
+            rows, keys = (rows, keys) if len(kept) == len(rows) else (rows.take(kept), keys[kept])
+            self._keys.append(keys)
+        self._pieces.append(rows)
+        if self.most is not None and sum(map(len, self._pieces)) > 2 * self.most:
+            self._prune()
+
+    def notes(self) -> list[str]:
+        """What was left out."""
+        said = []
+        if self.read > self.seen:
+            said.append(f"{self.read - self.seen} of {self.read} rows have no outcome and are left out")
+        if self.most is not None and self.seen > self.most:
+            said.append(f"measures and pictures are of {self.most} of {self.seen} rows, drawn at random")
+        return said
+
+    def _prune(self) -> None:
+        whole, keys = Rows.joined(self._pieces), np.concatenate(self._keys)
+        if self.most is not None and len(keys) > self.most:
+            kept = np.sort(np.argpartition(keys, self.most)[: self.most])
+            whole, keys = whole.take(kept), keys[kept]
+            self._edge = float(keys.max())
+        self._pieces, self._keys = [whole], [keys]
+
+    def rows(self) -> Rows:
+        """Those that stayed, in the order of the table."""
+        if self.most is None:
+            return Rows.joined(self._pieces)
+        self._prune()
+        return self._pieces[0]

@@ -1,0 +1,114 @@
+"""Which column of a table is what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from .._checks import Array
+from ..adapters.class_scores import KINDS, ClassScores, as_scores
+from ..distributions import Distribution, Ensemble, Normal, Quantiles
+
+Forecasts = Distribution | ClassScores | Array
+NAMES = {
+    "normal": "means and standard deviations",
+    "quantiles": "quantiles",
+    "samples": "samples",
+    "points": "point predictions",
+    "classes": "class probabilities",
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The roles of a table's columns.
+
+    Attributes
+    ----------
+    kind : {"normal", "quantiles", "samples", "points", "classes"}
+        What the forecasts are.
+    forecast : tuple of str
+        The columns that they are made of: mean and standard deviation, one a level, one a sample, one a class.
+    keys : tuple
+        Levels of quantiles, labels of classes. A single column of two classes is the probability of the second.
+    target, weight, time : str, optional
+    group : tuple of str
+    scores_are : {"probabilities", "logits", "margins"}
+        What the columns of classes hold.
+
+    Examples
+    --------
+    >>> columns = Columns("normal", ("mu", "sigma"), target="y")
+    >>> columns.forecasts([np.zeros(2), np.ones(2)])
+    Normal(n=2)
+    >>> Columns.from_dict(columns.to_dict()) == columns
+    True
+    """
+
+    kind: str
+    forecast: tuple[str, ...]
+    keys: tuple[Any, ...] = ()
+    target: str | None = None
+    weight: str | None = None
+    group: tuple[str, ...] = ()
+    time: str | None = None
+    scores_are: str = "probabilities"
+
+    @property
+    def task(self) -> str:
+        """What kind of problem this is."""
+        return "classification" if self.kind == "classes" else "regression"
+
+    def without(self, *roles: str) -> Columns:
+        """The same, some roles left out."""
+        nothing: dict[str, Any] = dict.fromkeys(roles)
+        return replace(self, **nothing)
+
+    def names(self) -> list[str]:
+        """Columns to read."""
+        others = [name for name in (self.target, self.weight, self.time) if name]
+        return list(dict.fromkeys([*self.forecast, *others, *self.group]))
+
+    def types(self) -> dict[str, Any]:
+        """What columns are to be read as where a file has no types."""
+        numbers = [*self.forecast, self.weight, None if self.kind == "classes" else self.target]
+        texts = [*self.group, self.target if self.kind == "classes" else None]
+        found = {name: pa.float64() for name in numbers if name}
+        return {name: pa.string() for name in texts if name} | found
+
+    def forecasts(self, parts: Sequence[Array]) -> Forecasts:
+        """Forecasts made of the forecast columns."""
+        if self.kind == "normal":
+            return Normal(*parts)
+        if self.kind == "points":
+            return parts[0]
+        values = np.column_stack(parts)
+        if self.kind == "quantiles":
+            return Quantiles(np.array(self.keys, dtype=np.float64), values)
+        if self.kind == "samples":
+            return Ensemble(values)
+        scores = as_scores(values, self.scores_are)
+        return ClassScores(scores.values, scores.kind, list(self.keys))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it, without what is not there."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, saved: Any) -> Self:
+        """Back from `to_dict`; what is there may come from anywhere."""
+        known = {field.name for field in fields(cls)}
+        sound = isinstance(saved, dict) and {"kind", "forecast"} <= saved.keys() <= known
+        if not sound or saved["kind"] not in NAMES or saved.get("scores_are", KINDS[0]) not in KINDS:
+            raise ValueError("the columns that the calibrator was fitted to are not known; say which is what.")
+        lists = {name: tuple(saved[name]) for name in ("forecast", "keys", "group") if name in saved}
+        return cls(**{**saved, **lists})
+
+    def __str__(self) -> str:
+        listed = ", ".join(f"`{name}`" for name in self.forecast[:6])
+        more = f" and {len(self.forecast) - 6} more" if len(self.forecast) > 6 else ""
+        return f"{NAMES[self.kind]} in {listed}{more}"

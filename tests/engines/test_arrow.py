@@ -1,0 +1,224 @@
+"""Calibrators on tables do what they do in memory, batch by batch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibrant import (
+    GroupedCalibrator,
+    Normal,
+    PlattCalibrator,
+    PointCalibrator,
+    QuantileCalibrator,
+    Quantiles,
+    ResidualCalibrator,
+    ScaleCalibrator,
+    metrics,
+)
+from calibrant.engines import arrow
+from calibrant.engines.added import LEVELS, Added
+from calibrant.engines.methods import CLASSES, LAWS, POINTS, method
+from calibrant.engines.sampling import Sample
+from calibrant.store import tables
+from calibrant.store.columns import Columns
+from calibrant.store.rows import Rows
+
+NORMAL = Columns("normal", ("mu", "sigma"), target="y")
+N = 3000
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "ROWS", 700)
+
+
+def data(n: int = N) -> dict[str, Any]:
+    """Forecasts with half the right width."""
+    rng = np.random.default_rng(0)
+    mu, sigma = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+    return {"id": np.arange(n), "mu": mu, "sigma": sigma, "y": mu + 2 * sigma * rng.normal(size=n)}
+
+
+def file(folder: Path, columns: dict[str, Any], name: str = "a.parquet") -> Path:
+    pq.write_table(pa.table(columns), folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize("calibrator", [QuantileCalibrator(), QuantileCalibrator("ecdf"), ScaleCalibrator()])
+def test_fit_by_batches_is_the_fit(calibrator: Any, tmp_path: Path) -> None:
+    d = data()
+    fitted = arrow.fit(file(tmp_path, d), NORMAL, calibrator)
+    expected = calibrator.fit(Normal(d["mu"], d["sigma"]), d["y"])
+    new = Normal([0.0, 3.0], [1.0, 0.5])
+    assert np.array_equal(fitted.transform(new).quantiles(LEVELS), expected.transform(new).quantiles(LEVELS))
+    assert fitted.n_rows_ == N
+
+
+def test_fit_by_batches_with_atoms_weights_and_missing_outcomes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.poisson(3.0, N).astype(float)
+    q = np.sort(rng.poisson(3.0, (N, 3)), axis=1).astype(float)
+    q[:, 2] = np.maximum(q[:, 2], q[:, 0] + 1)
+    w = rng.integers(0, 3, N).astype(float)
+    y[::10] = np.nan
+    columns = Columns("quantiles", ("q1", "q2", "q3"), (0.1, 0.5, 0.9), target="y", weight="w")
+    path = file(tmp_path, {"q1": q[:, 0], "q2": q[:, 1], "q3": q[:, 2], "y": y, "w": w})
+    seen = Sample(100)
+    fitted = arrow.fit(path, columns, QuantileCalibrator(), sample=seen)
+    kept = ~np.isnan(y)
+    law = Quantiles([0.1, 0.5, 0.9], q)
+    expected = QuantileCalibrator().fit(law[kept], y[kept], sample_weight=w[kept])
+    np.testing.assert_allclose(
+        fitted.transform(law[:5]).quantiles(LEVELS), expected.transform(law[:5]).quantiles(LEVELS), rtol=1e-9
+    )
+    assert fitted.n_rows_ == np.count_nonzero(w[kept])
+    assert (seen.read, seen.seen, len(seen.rows())) == (N, kept.sum(), 100)
+    assert seen.notes()[0] == "300 of 3000 rows have no outcome and are left out"
+
+
+def test_other_calibrators_get_the_columns(tmp_path: Path) -> None:
+    d = data()
+    d["shop"] = np.where(d["id"] % 2, "a", "b")
+    d["y"] = np.where(d["id"] % 2, d["y"], d["mu"] + d["sigma"])
+    columns = Columns("normal", ("mu", "sigma"), target="y", group=("shop",))
+    grouped = arrow.fit(file(tmp_path, d), columns, method("scale", columns))
+    assert isinstance(grouped, GroupedCalibrator) and set(grouped.calibrators_) == {"a", "b"}
+    wide = arrow.apply(grouped, file(tmp_path, d), columns, added=Added.of(std=True))["std"].to_numpy() / d["sigma"]
+    assert np.ptp(wide[::2]) < 1e-9 and np.ptp(wide[1::2]) < 1e-9
+    assert wide[0] == pytest.approx(1.0, abs=0.05) and wide[1] == pytest.approx(2.0, abs=0.1)
+    points = Columns("points", ("mu",), target="y")
+    assert isinstance(arrow.fit(file(tmp_path, d), points, ResidualCalibrator()), ResidualCalibrator)
+    line = arrow.fit(file(tmp_path, d), points, PointCalibrator())
+    slope, start = np.polyfit(d["mu"], d["y"], 1)
+    out = arrow.apply(line, file(tmp_path, d), points)
+    np.testing.assert_allclose(out["point"].to_numpy(), start + slope * d["mu"])
+
+
+def test_classes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 2, N)
+    spam = rng.random(N) < 1 / (1 + np.exp(-odds / 3))
+    d = {"p_spam": 1 / (1 + np.exp(-odds)), "label": np.where(spam, "spam", "ham")}
+    columns = Columns("classes", ("p_spam",), ("ham", "spam"), target="label")
+    fitted = arrow.fit(file(tmp_path, d), columns, PlattCalibrator())
+    expected = PlattCalibrator().fit(d["p_spam"], d["label"])
+    assert fitted.classes_.tolist() == ["ham", "spam"]
+    out = arrow.apply(fitted, file(tmp_path, d), columns)
+    assert out.column_names == ["p_spam", "label", "p_ham", "p_spam_calibrated"]
+    np.testing.assert_allclose(out["p_spam_calibrated"].to_numpy(), expected.transform(d["p_spam"])[:, 1], rtol=1e-9)
+    result = arrow.evaluate(file(tmp_path, d), columns, candidates={"platt": PlattCalibrator()})
+    assert result.chosen == "platt" and result.measures["before"]["log loss"].value == pytest.approx(
+        metrics.log_loss(d["label"], d["p_spam"]), rel=1e-9
+    )
+
+
+def test_applied_columns_come_last_in_the_order_asked(tmp_path: Path) -> None:
+    d = data()
+    path, calibrator = file(tmp_path, d), QuantileCalibrator().fit(Normal(d["mu"], d["sigma"]), d["y"])
+    added = Added((("coverage", 0.9), ("std", None), ("level", 0.5), ("mean", None), ("coverage", 0.995)))
+    names = arrow.apply(calibrator, path, NORMAL, tmp_path / "b.parquet", added=added)
+    assert names == ["lo-90", "hi-90", "std", "q0.5", "mean", "lo-99.5", "hi-99.5"]
+    out = pq.read_table(tmp_path / "b.parquet")
+    assert out.column_names == [*d, *names] and out.select(list(d)).equals(pa.table(d))
+    law = calibrator.transform(Normal(d["mu"], d["sigma"]))
+    expected = np.column_stack([law.interval(0.9), law.std(), law.median(), law.mean(), law.interval(0.995)])
+    np.testing.assert_allclose(np.column_stack([out[name].to_numpy() for name in names]), expected, rtol=1e-12)
+    inside = (out["lo-90"].to_numpy() <= d["y"]) & (d["y"] <= out["hi-90"].to_numpy())
+    assert inside.mean() == pytest.approx(0.9, abs=0.02)
+
+
+def test_names_that_are_taken() -> None:
+    frame = pa.table({"mean": [0.0, 1.0], "std": [1.0, 1.0], "q0.5": ["x", "y"]})
+    columns = Columns("normal", ("mean", "std"))
+    calibrator = ScaleCalibrator().fit(Normal([0.0, 0.0], 1.0), [2.0, -2.0])
+    out = arrow.apply(calibrator, frame, columns, added=Added.of(levels=[0.5], mean=True, std=True))
+    assert out.column_names[3:] == ["q0.5_calibrated", "mean_calibrated", "std_calibrated"]
+    assert out["std_calibrated"].to_pylist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_come_back_as_they_came(make: Any) -> None:
+    d = data(1500)
+    frame = make(d)
+    if make is pd.DataFrame:
+        frame.index = frame.index[::-1] + 7
+    calibrator = arrow.fit(frame, NORMAL, QuantileCalibrator())
+    out = arrow.apply(calibrator, frame, NORMAL, added=Added.of(levels=[0.1, 0.9]))
+    assert type(out) is type(frame)
+    expected = calibrator.transform(Normal(d["mu"], d["sigma"])).quantiles([0.1, 0.9])
+    np.testing.assert_allclose(np.column_stack([out["q0.1"], out["q0.9"]]), expected)
+    if make is pd.DataFrame:
+        assert out.index.equals(frame.index) and list(out.columns) == [*d, "q0.1", "q0.9"]
+
+
+def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
+    d = data()
+    d["shop"] = np.array(["a", "b", "c"])[d["id"] % 3]
+    d["y"][::100] = np.nan
+    steps: list[int] = []
+    columns = Columns("normal", ("mu", "sigma"), target="y", group=("shop",), time="id")
+    candidates = {"scale": ScaleCalibrator()}
+    result = arrow.evaluate(file(tmp_path, d), columns, candidates=candidates, progress=steps.append)
+    assert sum(steps) == N and len(steps) == 5 and result.rows == N
+    assert sorted(group.name for group in result.groups) == ["shop = a", "shop = b", "shop = c"]
+    assert result.source.endswith("a.parquet") and result.notes == ["30 of 3000 rows have no outcome and are left out"]
+    worst = result.worst[0].row
+    z = np.abs(d["y"] - d["mu"]) / d["sigma"]
+    late = np.arange(N) >= N / 6  # the first block is never tested
+    score = np.where(late, z**2 / 2 + np.log(d["sigma"]), -np.inf)
+    assert worst == np.nanargmax(score)
+    sampled = arrow.evaluate(file(tmp_path, d), columns, candidates=candidates, most=500)
+    assert sampled.notes[1] == "measures and pictures are of 500 of 2970 rows, drawn at random"
+    assert sampled.rows == N and len(sampled.y) < 500
+
+
+def test_evaluate_points(tmp_path: Path) -> None:
+    result = arrow.evaluate(file(tmp_path, data()), Columns("points", ("mu",), target="y"))
+    assert result.chosen == "residual" and "before" not in result.stages
+    assert result.verdict == "After calibration your predictions have 90 % intervals that contain 90 % of outcomes."
+
+
+def test_no_outcomes_at_all(tmp_path: Path) -> None:
+    path = file(tmp_path, {"mu": [0.0], "sigma": [1.0], "y": pa.array([None], pa.float64())})
+    for calibrator in (QuantileCalibrator(), method("stack", NORMAL)):
+        with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none"):
+            arrow.fit(path, NORMAL, calibrator)
+    with pytest.raises(ValueError, match="no quantiles, intervals, means or standard deviations to add"):
+        Added.of(mean=True).columns(np.zeros((2, 2)), "ab")
+
+
+def test_samples_are_even() -> None:
+    counts = np.zeros(1000)
+    sample = Sample(100)
+    for start in range(0, 1000, 50):
+        sample.add(Rows([np.zeros(50)], np.arange(start, start + 50), read=50))
+    rows = sample.rows()
+    counts[rows.numbers] += 1
+    assert len(rows) == 100 and counts.max() == 1 and (np.diff(rows.numbers) > 0).all()
+    assert 30 < counts[:500].sum() < 70  # half of them, give or take four standard errors
+
+
+@pytest.mark.parametrize(
+    ("offered", "columns"),
+    [(LAWS, NORMAL), (POINTS, Columns("points", ("a",))), (CLASSES, Columns("classes", ("a", "b"), ("x", "y")))],
+)
+def test_methods(offered: dict[str, Any], columns: Columns) -> None:
+    for name, kind in offered.items():
+        assert type(method(name.upper(), columns)) is kind
+    with pytest.raises(ValueError, match=r"method 'sclae' is not known.*; these are: "):
+        method("sclae", columns)
+
+
+def test_methods_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="method 'stack' is not for class probabilities; these are: auto, temperature"):
+        method("stack", Columns("classes", ("a", "b"), ("x", "y")))
+    with pytest.raises(ValueError, match="class probabilities are not calibrated by group; leave --group out"):
+        method("platt", Columns("classes", ("a", "b"), ("x", "y"), group=("g",)))
