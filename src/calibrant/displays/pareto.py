@@ -128,7 +128,7 @@ class ParetoDisplay:
         self.dots_ = [self._dot(k, kwargs) for k in range(len(self.names))]
         self._scale(ax)
         ax.set(xlabel=f"{self.labels[0]} (smaller: better)", ylabel=f"{self.labels[1]} (smaller: better)")
-        ax.legend(loc="best", frameon=False, fontsize="small")
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")  # never over a dot
         return self
 
     def _dot(self, k: int, kwargs: dict[str, Any]) -> Line2D | None:

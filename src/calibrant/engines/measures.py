@@ -99,6 +99,7 @@ def _some(n: int) -> NDArray[np.intp]:
 
 def _try(found: dict[str, MetricInterval], name: str, measure: Callable[[], MetricInterval]) -> None:
     try:
-        found[name] = measure()
+        with np.errstate(invalid="ignore"):  # where a value is infinite, the interval is not known
+            found[name] = measure()
     except (TypeError, ValueError):
         return

@@ -1,0 +1,186 @@
+"""Pictures of predictive distributions, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+
+from ..displays import CalibrationCurveDisplay, CalibrationMapDisplay, FanDisplay, PITDisplay
+from ..displays._axes import percent
+from ..displays.sharpness import SharpnessDisplay
+from ..engines.result import BEFORE, Result
+from . import svg
+
+MOST_IN_FAN = 240  # rows; more could not be told apart
+MOST_STD = 2000  # rows whose standard deviation is computed
+MAP_LINES = 7
+Side = tuple[str, Any]  # "before" or "after", and the laws
+
+
+def sides(result: Result, stage: str) -> list[Side]:
+    """What is compared: the forecasts as they came, where they are there, and one stage."""
+    first = [(BEFORE, result.stages[BEFORE])] if BEFORE in result.stages else []
+    return [*first, ("after", result.stages[stage])]
+
+
+def colour(side: str) -> str:
+    """Of everything before, and of everything after."""
+    return svg.BEFORE if side == BEFORE else svg.AFTER
+
+
+def curves(result: Result, stage: str) -> str:
+    """Calibration curves on the same axes."""
+
+    def draw(ax: Any) -> svg.Titles:
+        titles: svg.Titles = []
+        for side, laws in sides(result, stage):
+            weights: dict[str, Any] = {"sample_weight": result.weights}
+            shown = CalibrationCurveDisplay.from_predictions(result.y, laws, name=side, **weights).plot(
+                ax=ax, color=colour(side)
+            )
+            titles.append((shown.line_, f"{side}: calibration error {shown.error:.4f}, perfect: {shown.floor:.4f}"))
+            if shown.band_ is not None:
+                titles.append((shown.band_, f"{percent(shown.coverage)} of perfect forecasters stay in this band"))
+        return titles
+
+    return svg.picture(f"Calibration curve, {stage}: calibrated forecasts follow the diagonal", (4.6, 4.6), draw)
+
+
+def pits(result: Result, stages: list[str]) -> dict[str, str]:
+    """PIT histograms of several stages, to one scale."""
+    displays = {
+        stage: PITDisplay.from_predictions(result.y, result.stages[stage], sample_weight=result.weights)
+        for stage in stages
+    }
+    top = 1.25 * max(max(shown.density.max(), shown.band[1]) for shown in displays.values())
+    return {
+        stage: svg.picture(f"PIT histogram, {stage}: flat if calibrated", (4.6, 3.4), partial(_pit, shown, stage, top))
+        for stage, shown in displays.items()
+    }
+
+
+def _pit(shown: PITDisplay, stage: str, top: float, ax: Any) -> svg.Titles:
+    shown.plot(ax=ax, color=colour(stage))
+    ax.set_ylim(0, top)
+    bars = zip(shown.bars_, shown.edges[:-1], shown.edges[1:], shown.density, strict=True)
+    texts = [
+        (bar, f"PIT {low:.1f} to {high:.1f}: {d:.2f} times the rows there should be") for bar, low, high, d in bars
+    ]
+    return [*texts, (shown.band_, f"{percent(shown.coverage)} of perfect forecasters have all bars in this band")]
+
+
+def sharpness(result: Result, stage: str) -> str:
+    """How the predicted standard deviations are distributed; nothing where none is finite."""
+    rows = spread(len(result.y), MOST_STD)
+    displays = []
+    for side, laws in sides(result, stage):
+        weights = None if result.weights is None else result.weights[rows]
+        try:
+            displays.append(SharpnessDisplay.from_predictions(laws[rows], name=side, sample_weight=weights))
+        except ValueError:
+            continue
+
+    def draw(ax: Any) -> svg.Titles:
+        for shown in displays:
+            shown.plot(ax=ax, color=colour(str(shown.name)))
+        return [(shown.line_, f"{shown.name}: mean standard deviation {shown.mean:.4g}") for shown in displays]
+
+    if not displays:
+        return ""
+    return svg.picture(f"Sharpness, {stage}: calibrated forecasts further left are better", (4.6, 3.4), draw)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """The rows that fans show, where they stand, and what to say about it."""
+
+    rows: NDArray[np.intp]
+    places: NDArray[Any]
+    label: str
+    caption: str
+
+    @classmethod
+    def of(cls, result: Result) -> Stretch:
+        """The last rows along the axis; without one, or with rows at the same place, by predicted median."""
+        n = len(result.y)
+        if result.axis is not None and _is_an_axis(result.axis):
+            rows = np.argsort(result.axis, kind="stable")[-MOST_IN_FAN:]
+            which = "all rows" if len(rows) == n else f"the last {len(rows)} rows"
+            return cls(rows, result.axis[rows], "", which)
+        laws = result.stages.get(BEFORE, result.stages[result.chosen])
+        rows = np.argsort(laws.median(), kind="stable")[spread(n, MOST_IN_FAN)]
+        which = "all rows" if len(rows) == n else f"{len(rows)} rows"
+        return cls(rows, np.arange(len(rows)), "Rows, by predicted median", f"{which} by predicted median")
+
+
+def _is_an_axis(axis: NDArray[Any]) -> bool:
+    if axis.dtype.kind not in "iufM":
+        return False
+    missing = np.isnat(axis) if axis.dtype.kind == "M" else np.isnan(axis)
+    return not missing.any() and len(np.unique(axis)) == len(axis)
+
+
+def fans(result: Result, stages: list[str]) -> dict[str, str]:
+    """Fans of several stages, to one scale."""
+    stretch = Stretch.of(result)
+    y = result.y[stretch.rows]
+    displays = {
+        stage: FanDisplay.from_predictions(result.stages[stage][stretch.rows], y, x=stretch.places) for stage in stages
+    }
+    ends = np.concatenate([y, *(np.ravel([shown.lower, shown.upper]) for shown in displays.values())])
+    ends = ends[np.isfinite(ends)]
+    edge = 0.03 * (np.ptp(ends) or 1.0)
+    limits = (ends.min() - edge, ends.max() + edge)
+    return {
+        stage: svg.picture(
+            f"Forecasts and outcomes, {stage}: {stretch.caption}. {_legend(shown)}",
+            (5.6, 3.2),
+            partial(_fan, shown, stage, stretch.label, limits),
+        )
+        for stage, shown in displays.items()
+    }
+
+
+def _fan(shown: FanDisplay, stage: str, label: str, limits: tuple[float, float], ax: Any) -> svg.Titles:
+    shown.plot(ax=ax, color=colour(stage))
+    ax.get_legend().remove()  # the caption says it in larger letters
+    ax.set(ylim=limits, xlabel=label, ylabel="Outcome")
+    texts = [f"{percent(share)} intervals" for share in shown.coverages]
+    return [*zip(shown.bands_, texts, strict=True), (shown.line_, "median")]
+
+
+def _legend(shown: FanDisplay) -> str:
+    """What the shades are and how many outcomes they hold."""
+    if shown.observed is None:
+        return "Line: median; shaded: intervals."
+    pairs = zip(shown.observed, shown.coverages, strict=True)
+    shares = ", ".join(f"{percent(round(part, 2))} in the {percent(nominal)}" for part, nominal in pairs)
+    return f"Of the outcomes (dots), {shares} intervals around the median (line)."
+
+
+def fitted_map(result: Result) -> str:
+    """What the chosen calibrator, fitted to all rows, does to some forecasts that had a spread before."""
+    if BEFORE not in result.stages or result.calibrator is None:
+        return ""
+    laws = result.stages[BEFORE][spread(len(result.y), MOST_IN_FAN)]
+    shown = CalibrationMapDisplay.from_predictions(laws, result.calibrator.transform(laws), rows=MAP_LINES)
+
+    def draw(ax: Any) -> svg.Titles:
+        shown.plot(ax=ax)
+        shades = matplotlib.colormaps["viridis"](np.linspace(0.25, 0.75, len(shown.lines_)))  # visible on any page
+        for line, shade in zip(shown.lines_, shades, strict=True):
+            line.set_color(shade)
+        ax.legend(loc="upper left", frameon=False, fontsize="small")
+        return [(line, f"forecast with {line.get_label()}") for line in shown.lines_]
+
+    return svg.picture("The fitted map: on the diagonal nothing changes", (4.6, 4.6), draw)
+
+
+def spread(n: int, most: int) -> NDArray[np.intp]:
+    """At most so many of n places, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))

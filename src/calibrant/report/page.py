@@ -1,0 +1,213 @@
+"""The page: sections put together around their tables and pictures."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import BinaryIO
+
+from .._version import __version__
+from ..engines.measures import CALIBRATION, LOSS
+from ..engines.result import BEFORE, Result
+from ..store.archive import write_atomically
+from . import class_pictures, comparison, law_pictures, tables
+from .words import MEANING, number, safe
+
+MOST_SHOWN = 3  # calibrators that the switch offers
+CARDS = {
+    "regression": ("90 % interval", "calibration error", "NLL", "mean std"),
+    "classification": ("ECE", "log loss", "Brier score"),
+}
+
+
+def render(result: Result) -> str:
+    """A Result as one HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    result : Result
+        What :func:`calibrant.engines.analyse` found.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant import Normal, ScaleCalibrator
+    >>> from calibrant.engines import analyse
+    >>> noise = np.random.default_rng(0).normal(size=100)
+    >>> page = render(analyse(Normal(np.zeros(100), 0.5), noise, candidates={"scale": ScaleCalibrator()}))
+    >>> page.startswith("<!doctype html>"), page.count("<svg") > 5, "http://" in page.split("<svg")[0]
+    (True, True, False)
+    """
+    page = Page(result)
+    script, style, template = (_part(name) for name in ("page.js", "page.css", "page.html"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(template).substitute(
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
+        title=safe(result.source) or "forecasts",
+        style=style,
+        script=script,
+        verdict=safe(result.verdict, 400),
+        facts=page.facts(),
+        cards=page.cards(),
+        switch=page.switch(),
+        sections=page.sections(),
+        version=safe(__version__),
+    )
+
+
+def write(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write the page to exactly this path, whole or not at all."""
+    text = render(result).encode(errors="replace")
+
+    def fill(file: BinaryIO) -> None:
+        file.write(text)
+
+    write_atomically(Path(path), fill)
+
+
+def _part(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a Result has to show."""
+
+    result: Result
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Stages, best first."""
+        return comparison.by_loss(self.result)
+
+    @cached_property
+    def shown(self) -> list[str]:
+        """Calibrators that the switch offers: the chosen one, then the best others."""
+        best = [stage for stage in self.order if stage != BEFORE]
+        return sorted(best, key=lambda stage: stage != self.result.chosen)[:MOST_SHOWN]
+
+    def facts(self) -> str:
+        """Where the rows came from and what was done with them."""
+        result, n = self.result, len(self.result.y)
+        looked = f"{result.rows:,} rows" + ("" if n == result.rows else f", {n:,} of them looked at")
+        source = f"<b>{safe(result.source)}</b>: " if result.source else ""
+        compared = len(self.order) - (BEFORE in self.order)
+        return f"{source}{looked}; {compared} calibrator{'s' * (compared > 1)} tried."
+
+    def cards(self) -> str:
+        """The most telling numbers, large."""
+        found = []
+        for name in CARDS[self.result.task]:
+            if not any(name in self.result.measures[stage] for stage in self.shown):
+                continue
+            first = self.result.measures.get(BEFORE, {}).get(name)
+            before = "" if first is None else f'<span class="before">{number(float(first.value), name)}</span> → '
+            after = "".join(self._big(k, stage, name) for k, stage in enumerate(self.shown))
+            found.append(f'<div class="card"><h3>{name}</h3><p>{before}{after}</p><p>{MEANING[name]}</p></div>')
+        return f'<div class="cards">{"".join(found)}</div>'
+
+    def _big(self, k: int, stage: str, name: str) -> str:
+        value = self.result.measures[stage].get(name)
+        text = number(None if value is None else float(value.value), name)
+        return tables.Cell(text, "", k).tag("span", ' class="after"')
+
+    def switch(self) -> str:
+        """Buttons that choose the calibrator whose pictures and numbers are seen."""
+        if len(self.shown) < 2:
+            return ""
+        buttons = ""
+        for k, stage in enumerate(self.shown):
+            mark = " (recommended)" if stage == self.result.chosen else ""
+            buttons += f'<button type="button" data-show="{k}" aria-pressed="{str(k == 0).lower()}">'
+            buttons += f"{safe(stage, 40)}{mark}</button>"
+        return f'<div class="switch" role="group" aria-label="Calibrator"><span>After:</span>{buttons}</div>'
+
+    def sections(self) -> str:
+        """Everything below the headline."""
+        pictures = self._of_laws if self.result.task == "regression" else self._of_classes
+        parts = {
+            "Before and after": f"{tables.measures_table(self.result, self.shown)}"
+            '<p class="soft">In small print: 90 % intervals. Every row after calibration was calibrated by a fit that '
+            "had not seen it.</p>",
+            **pictures(),
+            "Groups": self._groups(),
+            "Worst rows": self._worst(),
+            "All calibrators": self._comparison(),
+            "How to apply it": self._apply(),
+            "Notes": "".join(f"<li>{safe(note, 400)}</li>" for note in self.result.notes),
+        }
+        if parts["Notes"]:
+            parts["Notes"] = f"<ul>{parts['Notes']}</ul>"
+        return "\n".join(f"<section><h2>{title}</h2>\n{body}</section>" for title, body in parts.items() if body)
+
+    def _each(self, draw: Callable[[str], str]) -> str:
+        """The picture of every stage that can be shown, all but the first hidden."""
+        return "".join(tables.Cell(draw(stage), "", k).tag("div") for k, stage in enumerate(self.shown))
+
+    def _of_laws(self) -> dict[str, str]:
+        result = self.result
+        stages = [stage for stage in (BEFORE, *self.shown) if stage in result.stages]
+        pits, fans = (draw(result, stages) for draw in (law_pictures.pits, law_pictures.fans))
+        curves = self._each(lambda stage: law_pictures.curves(result, stage))
+        sharpness = self._each(lambda stage: law_pictures.sharpness(result, stage))
+        return {
+            "Calibration and sharpness": f'<div class="pictures"><div>{curves}{sharpness}</div>'
+            f"<div>{pits.get(BEFORE, '')}{self._each(pits.__getitem__)}</div></div>",
+            "Forecasts": f'<div class="pictures wide"><div>{fans.get(BEFORE, "")}</div>'
+            f"{self._each(fans.__getitem__)}</div>",
+        }
+
+    def _of_classes(self) -> dict[str, str]:
+        result = self.result
+        diagrams = self._each(lambda stage: class_pictures.reliability(result, stage))
+        confusions = self._each(lambda stage: class_pictures.confusions(result, stage))
+        return {
+            "Reliability and decisions": f'<div class="pictures"><div>{diagrams}</div><div>{confusions}</div></div>',
+            "Classes": self._after_chosen() + tables.classes_table(result),
+        }
+
+    def _groups(self) -> str:
+        if not self.result.groups:
+            return ""
+        many = len(self.result.groups) > tables.MOST_GROUPS
+        which = f"The worst {tables.MOST_GROUPS} of {len(self.result.groups)} groups" if many else "Groups"
+        first = f"<p>{which}, by {CALIBRATION[self.result.task]} before calibration.</p>"
+        return first + self._after_chosen() + tables.groups_table(self.result)
+
+    def _after_chosen(self) -> str:
+        chosen = self.result.chosen
+        return "" if chosen == BEFORE else f'<p class="soft">After: {safe(chosen)}.</p>'
+
+    def _worst(self) -> str:
+        if not self.result.worst:
+            return ""
+        return "<p>Rows, counted from 0, whose outcome the forecasts found most improbable.</p>" + tables.worst_table(
+            self.result
+        )
+
+    def _comparison(self) -> str:
+        best = f"<p>Best first, by {LOSS[self.result.task]} of rows that the calibrators had not seen.</p>"
+        drawn = f'<div class="pictures">{comparison.picture(self.result, self.order)}</div>'
+        return best + comparison.table_of_stages(self.result, self.order) + drawn
+
+    def _apply(self) -> str:
+        result = self.result
+        if result.calibrator is None:
+            return ""
+        lines = f"<pre><code>{safe(result.command, 2000)}</code></pre>" if result.command else ""
+        name = safe(type(result.calibrator).__name__)
+        text = f"<p>The recommended calibrator, <code>{name}</code>, fitted to all rows.</p>{lines}"
+        if result.task == "classification":
+            return text
+        return f'{text}<div class="pictures">{law_pictures.fitted_map(result)}</div>'

@@ -1,0 +1,73 @@
+"""Pictures as inline SVG in the colours of the page, with titles that show where the mouse rests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from collections.abc import Callable
+from html import escape
+from io import StringIO
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from ..displays._axes import COLOURS, GREY
+from .words import safe
+
+Titles = list[tuple[Any, str]]  # artists with what to say about them
+Draw = Callable[[Any], Titles]
+
+AFTER, BEFORE = COLOURS[:2]
+INK = "#010203"  # stands for the colour of text until the page decides it
+VARIABLES = {INK: "ink", AFTER.lower(): "after", BEFORE.lower(): "before", GREY.lower(): "grey"}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "calibrant",
+    "text.parse_math": False,  # a name may have dollar signs
+    "font.size": 10,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    **dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK),
+}
+_METADATA = dict.fromkeys(["Date", "Creator", "Format", "Type"])
+
+
+def picture(caption: str, size: tuple[float, float], draw: Draw, rows: int = 1) -> str:
+    """One figure of the page; ``draw`` gets the axes (an array where there are several, one above the other)."""
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # glyphs that only the reader's fonts have; labels without room
+        figure = Figure(figsize=size, layout="constrained")
+        titles = draw(figure.subplots(rows))
+        for k, (artist, _) in enumerate(titles):
+            artist.set_gid(f"hover{k}")
+        file = StringIO()
+        figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches="tight", pad_inches=0.04)
+    text = _with_titles(_themed(file.getvalue()), [title for _, title in titles])
+    text = _own_names(text, hashlib.sha256(caption.encode()).hexdigest()[:8])
+    shown = safe(caption, 400)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
+    return f"<figure>{text}<figcaption>{shown}</figcaption></figure>"
+
+
+def _themed(text: str) -> str:
+    """SVG without prologue, in variable colours; of coordinates a hundredth of a point is enough."""
+    text = re.sub(r"<metadata>.*?</metadata>|<style .*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r'(<image [^>]*?) id="[^"]*"', r"\1", text)  # equal images have equal names
+    for colour, name in VARIABLES.items():
+        text = text.replace(colour, f"var(--{name})")
+    text = re.sub(r'( d="[^"]*"| x="[^"]*"| y="[^"]*")', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
+    return re.sub(r"\n\s*", "\n", text)
+
+
+def _with_titles(text: str, titles: list[str]) -> str:
+    return re.sub(
+        r'<g id="hover(\d+)">', lambda group: f"{group[0]}<title>{escape(titles[int(group[1])])}</title>", text
+    )
+
+
+def _own_names(text: str, prefix: str) -> str:
+    """Names of parts that no other picture of the page has."""
+    return re.sub(r'(\bid="|url\(#|href="#)', lambda match: f"{match[1]}p{prefix}-", text)

@@ -1,0 +1,115 @@
+"""Tables of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..engines.result import BEFORE, Group, Result
+from .words import DASH, MEANING, number, safe, with_interval
+
+MOST_GROUPS = 200
+OF_GROUPS = {
+    "regression": ("90 % interval", "calibration error", "NLL", "CRPS"),
+    "classification": ("ECE", "log loss", "Brier score"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """HTML, and the number or text it is sorted by; with a stage, shown only where that one is chosen."""
+
+    html: str
+    key: Any = ""
+    stage: int | None = None
+
+    def tag(self, name: str, extra: str = "") -> str:
+        """The cell as an element."""
+        at = "" if self.stage is None else f' data-stage="{self.stage}"' + (" hidden" if self.stage else "")
+        key = "" if self.key == "" else f' data-key="{safe(self.key)}"'
+        return f"<{name}{extra}{at}{key}>{self.html}</{name}>"
+
+
+def name_cell(text: Any) -> Cell:
+    """A name from the data, cut where it is long; all of it where the mouse rests."""
+    return Cell(f'<span title="{safe(text, 400)}">{safe(text)}</span>', safe(text))
+
+
+def number_cell(value: Any, measure: str = "") -> Cell:
+    """A number; none is a dash."""
+    return Cell(DASH) if value is None else Cell(number(value, measure), value)
+
+
+def table(heads: Sequence[Cell], rows: Iterable[tuple[Sequence[Cell], str]], *, sortable: bool = True) -> str:
+    """A table in a box that scrolls by itself; rows come with their CSS class, "" for none."""
+    body = []
+    for cells, kind in rows:
+        first = cells[0].tag("th", ' scope="row"')
+        line = first + "".join(cell.tag("td") for cell in cells[1:])
+        body.append(f'<tr class="{kind}">{line}</tr>' if kind else f"<tr>{line}</tr>")
+    if sortable:
+        heads = [Cell(f'<button type="button">{head.html}</button>', "", head.stage) for head in heads]
+    top = "".join(head.tag("th", ' scope="col"') for head in heads)
+    kind = ' class="sortable"' if sortable else ""
+    start = f'<div class="box" tabindex="0"><table{kind}><thead><tr>{top}</tr></thead>'
+    return f"{start}<tbody>\n" + "\n".join(body) + "\n</tbody></table></div>"
+
+
+def measures_table(result: Result, shown: Sequence[str]) -> str:
+    """Every measure before, and after by each stage that can be shown."""
+    first = result.measures.get(BEFORE)
+    heads = [Cell("measure"), *([] if first is None else [Cell("before")])]
+    heads += [Cell(f"after {safe(stage)}", "", k) for k, stage in enumerate(shown)] + [Cell("what it says")]
+    names = dict.fromkeys(name for table in result.measures.values() for name in table)
+    rows = []
+    for name in names:
+        cells = [Cell(safe(name)), *([] if first is None else [Cell(with_interval(first.get(name), name))])]
+        cells += [Cell(with_interval(result.measures[stage].get(name), name), "", k) for k, stage in enumerate(shown)]
+        rows.append(([*cells, Cell(f'<span class="soft">{MEANING.get(name, "")}</span>')], ""))
+    return table(heads, rows, sortable=False)
+
+
+def groups_table(result: Result) -> str:
+    """Groups, worst calibrated first."""
+    return _sides_table(result, "group", result.groups[:MOST_GROUPS], OF_GROUPS[result.task])
+
+
+def classes_table(result: Result) -> str:
+    """Classes, worst calibrated first."""
+    heads = ("mean forecast", "ECE")
+    share = {group.name: group.before["share"] for group in result.by_class}
+    return _sides_table(result, "class", result.by_class, heads, share)
+
+
+def _sides_table(
+    result: Result, what: str, groups: Sequence[Group], names: Sequence[str], share: dict[str, float] | None = None
+) -> str:
+    both = BEFORE in result.stages
+    used = [name for name in names if any(name in group.after for group in groups)]
+    heads = [Cell(what), Cell("rows"), *([] if share is None else [Cell("share of rows")])]
+    for name in used:
+        heads += [Cell(f"{name}, before")] * both + [Cell(f"{name}, after")]
+    rows = []
+    for group in groups:
+        cells = [name_cell(group.name), Cell(f"{group.rows:.10g}", group.rows)]
+        cells += [] if share is None else [number_cell(share[group.name], "share")]
+        for name in used:
+            cells += [number_cell(group.before.get(name), name)] * both + [number_cell(group.after.get(name), name)]
+        rows.append((cells, ""))
+    return table(heads, rows)
+
+
+def worst_table(result: Result) -> str:
+    """Rows whose outcome surprised most."""
+    both = BEFORE in result.stages
+    heads = (
+        [Cell(text) for text in ("row", "outcome", "forecast")] + [Cell("loss before")] * both + [Cell("loss after")]
+    )
+    rows = []
+    for row in result.worst:
+        outcome = number_cell(row.outcome) if isinstance(row.outcome, float) else name_cell(row.outcome)
+        cells = [Cell(str(row.row), row.row), outcome, Cell(safe(row.forecast), safe(row.forecast))]
+        cells += [number_cell(row.loss_before)] * both + [number_cell(row.loss_after)]
+        rows.append((cells, ""))
+    return table(heads, rows)

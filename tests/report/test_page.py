@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import Normal, Poisson, QuantileCalibrator, ScaleCalibrator, StudentT
+from calibrant.adapters.class_scores import ClassScores
+from calibrant.engines import Group, Result, analyse
+from calibrant.report import render, write
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+class Tree(HTMLParser):
+    """Checks that tags close in order; keeps what tests look at."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.count: Counter[str] = Counter()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] += 1
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] += 1
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+
+@pytest.fixture(scope="module")
+def page(laws: Result) -> str:
+    return render(laws)
+
+
+def test_all_parts_are_there(page: str, laws: Result) -> None:
+    tree = Tree(page)
+    assert tree.texts["h1"] == [laws.verdict]
+    assert tree.texts["h2"] == [
+        "Before and after",
+        "Calibration and sharpness",
+        "Forecasts",
+        "Groups",
+        "Worst rows",
+        "All calibrators",
+        "How to apply it",
+        "Notes",
+    ]
+    assert tree.count["figure"] == 3 * 4 + 2 + 2  # of three stages; before; map and comparison
+    assert "calibrant apply '<script>alert('x')</script>' & echo" in tree.texts["code"]
+    assert len([text for text in tree.texts["title"] if text.startswith("PIT ")]) == 10 * 4
+
+
+def test_numbers_are_those_of_the_result(page: str, laws: Result) -> None:
+    text = "".join(Tree(page).texts["td"])
+    for stage in laws.measures:
+        assert f"{laws.measures[stage]['NLL'].value:.3f}" in text
+    assert f"{100 * laws.measures['before']['90 % interval'].value:.1f} %" in text
+
+
+def test_of_all_stages_only_the_first_is_seen(page: str) -> None:
+    shown = re.findall(r'data-stage="(\d)"( hidden)?', page)
+    assert {stage for stage, hidden in shown if not hidden} == {"0"}
+    assert {stage for stage, hidden in shown if hidden} == {"1", "2"}
+    assert re.findall(r'<button type="button" data-show="(\d)" aria-pressed="(\w+)"', page) == [
+        ("0", "true"),
+        ("1", "false"),
+        ("2", "false"),
+    ]
+
+
+def test_what_comes_from_data_is_text(page: str, classes: Result) -> None:
+    for text in (page, render(classes)):
+        tree = Tree(text)
+        assert tree.count["script"] == 1 and "alert" not in "".join(tree.texts["script"])
+        assert not [name for name, _ in tree.attributes if name.startswith("on")]
+        assert "<script>alert" not in text and "&lt;script&gt;alert" in text
+
+
+def test_groups_stand_worst_first(page: str, laws: Result) -> None:
+    part = page.split("<h2>Groups</h2>")[1].split("</section>")[0]
+    rows = re.findall(r'<th scope="row"[^>]*><span title="([^"]*)', part)
+    assert len(rows) == 13 and unescape(rows[0]) == laws.groups[0].name
+    assert "&lt;region&gt; = a &amp; b" in rows
+
+
+def test_nothing_is_fetched(page: str) -> None:
+    tree = Tree(page)
+    targets = [value or "" for name, value in tree.attributes if name in ("src", "href", "xlink:href", "action")]
+    assert all(target.startswith(("#", "data:")) for target in targets)
+    assert "url(http" not in page and "@import" not in page
+    policy = next(value for name, value in tree.attributes if name == "content" and value and "default-src" in value)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-") and "connect" not in policy
+
+
+def test_colours_are_the_readers(page: str) -> None:
+    assert "prefers-color-scheme: dark" in page and "@media print" in page
+    pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
+    for name in ("ink", "before", "after", "grey"):
+        assert f"var(--{name})" in pictures and len(re.findall(rf"--{name}: #", page)) >= 2
+    assert "#010203" not in pictures and "#d55e00" not in pictures and "#0072b2" not in pictures
+
+
+def test_names_of_parts_are_unique(page: str, classes: Result) -> None:
+    for text in (page, render(classes)):
+        ids = [value for name, value in Tree(text).attributes if name == "id"]
+        assert len(ids) == len(set(ids))
+
+
+def test_classes(classes: Result) -> None:
+    tree = Tree(render(classes))
+    assert tree.texts["h2"][:3] == ["Before and after", "Reliability and decisions", "Classes"]
+    assert tree.count["image"] == 2 * 2  # confusion tables of two stages
+
+
+def test_written_whole_and_always_the_same(classes: Result, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write(classes, path)
+    assert path.read_text(encoding="utf-8") == render(classes)
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    with pytest.raises(OSError, match="No such file"):
+        write(classes, tmp_path / "missing" / "page.html")
+
+
+def test_large_tables_make_small_pages() -> None:
+    rng = np.random.default_rng(3)
+    mu, noise = rng.normal(size=(2, 20_000))
+    columns = {f"column <{k}>": rng.integers(0, 12, 20_000).astype(str) for k in range(40)}
+    candidates = {"a": QuantileCalibrator(), "b": QuantileCalibrator("ecdf"), "c": ScaleCalibrator()}
+    result = analyse(Normal(mu, 0.5), mu + noise, candidates=candidates)
+    groups = [Group(f"{column} = {k}", 10.0, {"NLL": 1.0}, {"NLL": 0.5}) for column in columns for k in range(12)]
+    page = render(replace(result, groups=groups))
+    Tree(page)
+    assert len(page.encode()) < 1_500_000
+    assert "The worst 200 of 480 groups" in page
+
+
+def test_nothing_better_than_before() -> None:
+    rng = np.random.default_rng(4)
+    result = analyse(Normal(np.zeros(200), 1.0), rng.normal(size=200), candidates={"ecdf": QuantileCalibrator("ecdf")})
+    assert result.chosen == "before"
+    page = render(result)
+    Tree(page)
+    assert "(recommended)" not in page and "How to apply" not in page
+
+
+def test_counts_and_heavy_tails() -> None:
+    rng = np.random.default_rng(5)
+    counts = analyse(
+        Poisson(np.full(150, 4.0)), rng.negative_binomial(2, 1 / 3, 150), candidates=[QuantileCalibrator()]
+    )
+    heavy = StudentT(df=np.full(150, 1.5), loc=np.zeros(150), scale=np.ones(150))
+    endless = analyse(heavy, rng.normal(size=150), candidates=[ScaleCalibrator()])
+    for result in (counts, endless):
+        Tree(render(result))
+
+
+def test_points_and_margins_have_no_before() -> None:
+    rng = np.random.default_rng(6)
+    points = rng.normal(size=300)
+    of_points = analyse(points, points + rng.normal(size=300))
+    margins = ClassScores(np.column_stack([-points, points]), kind="margins")
+    of_margins = analyse(margins, points + rng.normal(size=300) > 0)
+    for result in (of_points, of_margins):
+        tree = Tree(render(result))
+        assert not [text for text in tree.texts["button"] if "before" in text]
+        assert not [text for text in tree.texts["figcaption"] if "before" in text]
+
+
+def test_weights_and_rows_at_the_same_time() -> None:
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 3, 300)
+    result = analyse(
+        Normal(np.zeros(300), 0.5), rng.normal(size=300), candidates=[ScaleCalibrator()], sample_weight=weights,
+        axis=np.arange(300) // 2,
+    )  # fmt: skip
+    assert "by predicted median" in render(result)
