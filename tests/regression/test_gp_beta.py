@@ -9,8 +9,9 @@ import pytest
 from scipy.special import log_ndtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
-from calibrant import Ensemble, Gamma, Normal, Poisson, StudentT, metrics
+from calibrant import CalibratedRegressor, Ensemble, Gamma, Mixture, Normal, Poisson, StudentT, metrics
 from calibrant.maps import BetaMap
 from calibrant.regression import gp_beta, gp_beta_learning
 from calibrant.regression.gp_beta import GPBetaCalibrator
@@ -20,6 +21,7 @@ from calibrant.regression.gp_beta_learning import Hyperparameters, Problem, grad
 from calibrant.regression.gp_beta_likelihood import PAIRS, clipped, congruence, expected, log_ratio, roots
 
 ROOT = np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.1, 0.1, 0.4]])
+UNITS = Scaling(0.0, 1.0, 0.3, True)
 MARGIN = "ignore:GPBetaCalibrator made the marginal:UserWarning"
 
 
@@ -51,7 +53,9 @@ def problem(name="ard", n=200):
     scaling = Scaling.of(law, weights)
     x, z = scaling.features(law), law.to_normal(y)
     data = Data(log_ndtr(z), log_ndtr(-z), weights)
-    return Problem(data, x, choose_inducing(x, scaling, 12), KERNELS[name], scaling)
+    chosen = choose_inducing(x, scaling, 12)
+    x = KERNELS[name].view(scaling, law)
+    return Problem(data, x, x[chosen], KERNELS[name], scaling)
 
 
 class TestLikelihood:
@@ -118,9 +122,29 @@ class TestKernels:
         rng = np.random.default_rng(0)
         (m1, s1), (m2, s2), theta = (0.3, 0.5), (-0.4, 1.2), 0.8
         draws = np.exp(-0.5 * ((rng.normal(m1, s1, 10**6) - rng.normal(m2, s2, 10**6)) / theta) ** 2)
-        x, other = np.array([[m1, np.log(s1)]]), np.array([[m2, np.log(s2)]])
+        x, other = np.array([[m1, np.log(s1), 1.0]]), np.array([[m2, np.log(s2), 1.0]])
         ours = KERNELS["embedding"].matrix(x, other, np.log([theta]))
         assert ours[0, 0] == pytest.approx(draws.mean(), abs=4e-3)
+
+    def test_embedding_of_mixtures_is_the_double_sum(self):
+        """E exp(-(Y1 - Y2)² / 2θ²) again, drawn from two mixtures; a mixture of equals is one of them."""
+        rng = np.random.default_rng(0)
+        one = Mixture([Normal([0.3], 0.5), Normal([-1.0], 0.2)], weights=[0.25, 0.75])
+        two = Mixture([Normal([0.0], 1.2), Normal([1.0], 0.1), Normal([5.0], 1.0)])
+        (x, other), theta = (KERNELS["embedding"].view(UNITS, law) for law in (one, two)), np.log([0.8])
+        assert x.shape == (1, 6) and other.shape == (1, 9)
+        away = one.sample(10**6, random_state=1) - two.sample(10**6, random_state=2)
+        drawn = np.exp(-0.5 * (away / 0.8) ** 2).mean()
+        assert KERNELS["embedding"].matrix(x, other, theta)[0, 0] == pytest.approx(drawn, abs=2e-3)
+        away = one.sample(10**6, random_state=1) - one.sample(10**6, random_state=2)
+        drawn = np.exp(-0.5 * (away / 0.8) ** 2).mean()
+        assert KERNELS["embedding"].diagonal(x, theta)[0] == pytest.approx(drawn, abs=2e-3)
+        law = Normal(rng.normal(size=5), rng.uniform(0.5, 2, 5))
+        plain, doubled = (KERNELS["embedding"].view(UNITS, v) for v in (law, Mixture([law, law], [0.3, 0.7])))
+        for a, b in ((plain, doubled), (doubled, plain), (doubled, doubled)):
+            expected = KERNELS["embedding"].matrix(plain, plain, theta)
+            assert np.allclose(KERNELS["embedding"].matrix(a, b, theta), expected)
+        assert np.allclose(KERNELS["embedding"].diagonal(doubled, theta), np.diag(expected))
 
     def test_whitened_features_give_the_kernel_back(self):
         p = problem()
@@ -370,6 +394,70 @@ def test_other_bases():
     assert np.isfinite(law.interval(0.9)).all()
 
 
+def two_places(seed, n):
+    """Mixtures of two normal laws with half the mass at ±d: outcomes are on the left where d is large."""
+    rng = np.random.default_rng(seed)
+    d, sd = rng.choice([0.2, 1.0], n), 0.3
+    side = np.where(d > 0.5, -1.0, rng.choice([-1.0, 1.0], n))
+    return Mixture([Normal(-d, sd), Normal(d, sd)]), side * d + sd * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "embedding"])
+def test_mixtures_of_normal_laws(kernel):
+    law, y = two_places(0, 600)
+    new, y_new = two_places(1, 4000)
+    cal = GPBetaCalibrator(kernel=kernel).fit(law, y)
+    assert metrics.nll(y_new, cal.transform(new)) < metrics.nll(y_new, new) - 0.15
+    assert cal.kernel_ == kernel or kernel == "auto"
+    assert np.allclose(cal.inducing_[:, 0], 0) and cal.inducing_.shape[1] == 2
+
+
+def test_further_features():
+    """The forecast is wrong along what only the further feature tells."""
+
+    def waves(law):
+        return np.sin(20 * law.loc)
+
+    def draw(seed, n):
+        rng = np.random.default_rng(seed)
+        mu = rng.uniform(0, 10, n)
+        return Normal(mu, 1.0), mu + np.sin(20 * mu) + 0.5 * rng.standard_normal(n)
+
+    (law, y), (new, y_new) = draw(0, 800), draw(1, 4000)
+    plain, told = (GPBetaCalibrator(features=f).fit(law, y).transform(new) for f in (None, waves))
+    assert metrics.nll(y_new, told) < metrics.nll(y_new, plain) - 0.3
+    assert metrics.nll(y_new, told) < 0.5 * np.log(2 * np.pi * np.e * 0.25) + 0.05  # the true law's
+    columns = GPBetaCalibrator(features=lambda law: np.column_stack([waves(law), 0 * law.loc])).fit(law, y)
+    assert metrics.nll(y_new, columns.transform(new)) == pytest.approx(metrics.nll(y_new, told), abs=0.02)
+    assert columns.kernel_ == "ard"
+
+
+def test_refits_keep_the_hyperparameters():
+    law, y = varying(0, 400)
+    cal = GPBetaCalibrator().fit(law, y)
+    before = cal.transform(law).logpdf(y)
+    same, half = cal._refitted(law, y, np.ones(400)), cal._refitted(law[:200], y[:200], np.ones(200))
+    assert np.allclose(same.transform(law).logpdf(y), before, atol=2e-3)
+    assert half._hyperparameters is cal._hyperparameters
+    assert np.abs(half.transform(law).logpdf(y) - before).max() > 0.02
+    alone = GPBetaCalibrator(kernel=cal.kernel_).fit(law[:200], y[:200])
+    new, y_new = varying(1, 4000)
+    assert metrics.nll(y_new, half.transform(new)) == pytest.approx(metrics.nll(y_new, alone.transform(new)), abs=0.05)
+    assert np.array_equal(cal.transform(law).logpdf(y), before)
+
+
+@pytest.mark.filterwarnings(MARGIN)
+@pytest.mark.parametrize("kernel", ["embedding", "ard"])
+def test_rounding_of_the_forecasts_is_not_magnified(kernel):
+    law, y = varying(0, 200)
+    rounded = Normal(law.loc * (1 + 4e-16), law.scale * (1 - 4e-16))
+    first, second = (GPBetaCalibrator(kernel=kernel).fit(base, y).transform(law) for base in (law, rounded))
+    assert np.allclose(first.quantiles([0.05, 0.5, 0.95]), second.quantiles([0.05, 0.5, 0.95]), rtol=1e-9)
+    check_sample_weight_equivalence_on_dense_data(
+        "CalibratedRegressor", CalibratedRegressor(calibrator=GPBetaCalibrator(kernel=kernel))
+    )
+
+
 def test_heavy_tails_keep_their_index():
     rng = np.random.default_rng(0)
     mu = rng.normal(size=500)
@@ -405,6 +493,14 @@ def test_wrong_arguments_are_named():
         GPBetaCalibrator(hyperparameters="none").fit(law, y)
     with pytest.raises(ValueError, match="`n_inducing` must be a whole number of at least 1; got 0"):
         GPBetaCalibrator(0).fit(law, y)
+    with pytest.raises(ValueError, match="`features` must be a function of forecasts, .*; got 3 and kernel"):
+        GPBetaCalibrator(features=3).fit(law, y)
+    with pytest.raises(ValueError, match="`features` must be a function .* and kernel 'embedding'"):
+        GPBetaCalibrator(kernel="embedding", features=len).fit(law, y)
+    with pytest.raises(ValueError, match=r"`features` must return one line per forecast; got shape \(3,\) for 20"):
+        GPBetaCalibrator(features=lambda law: np.ones(3)).fit(law, y)
+    with pytest.raises(ValueError, match="`features` must be finite; 20 of 20 values are not"):
+        GPBetaCalibrator(features=lambda law: law.loc * np.nan).fit(law, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GPBetaCalibrator(1).fit(law, y)
