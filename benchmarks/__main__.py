@@ -8,13 +8,28 @@ import sys
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before NumPy is loaded
 
-from benchmarks import density, ensembles, gp_beta, recalibration  # noqa: E402
+from benchmarks import (  # noqa: E402
+    class_measures,
+    classification,
+    decisions,
+    density,
+    ensembles,
+    gp_beta,
+    gpc,
+    large,
+    recalibration,
+)
 
 TABLES = {
     "recalibration": recalibration.lines,
     "ensembles": ensembles.lines,
     "density": density.lines,
     "gp_beta": gp_beta.lines,
+    "gpc": gpc.lines,
+    "large": large.lines,
+    "classification": classification.lines,
+    "decisions": decisions.lines,
+    "class_measures": class_measures.lines,
 }
 
 
@@ -24,7 +39,7 @@ def main(names: list[str]) -> int:
         print(f"\n{name}: CPU seconds of one thread, best of 5")
         for line in TABLES[name]():
             print(line, flush=True)
-            missed += line.promised is not None and line.ratio > line.promised
+            missed += line.missed
     return int(missed > 0)
 
 

@@ -1,25 +1,32 @@
-"""GP-Beta: fitting and dense prediction on the paper's toy, and a large heteroscedastic fit."""
+"""GP-Beta: fitting and dense prediction on the paper's toy beside netcal, and a large heteroscedastic fit."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import warnings
 from collections.abc import Iterator
+from typing import Any
+from unittest import mock
 
 import numpy as np
-from sklearn.linear_model import LinearRegression
 
-from calibrant import Normal, metrics
-from calibrant.regression.gp_beta import GPBetaCalibrator
+from calibrant import GPBetaCalibrator, Normal, metrics
+from calibrant.regression import gp_beta, gp_beta_learning
+from experiments.song2019.toy.toy import Toy, toy
 
-from .timing import Line, cpu_seconds
+from .timing import Line, Measure, Note, cpu_seconds
+
+FLOOR = "exp of 1e7"
 
 
-def lines() -> Iterator[Line]:
-    """All against one floor; the peer (netcal, 18-21 s for the toy fit) brings torch and pyro and is not run here."""
+def lines() -> Iterator[Line | Measure | Note]:
+    """All against one floor; netcal, which brings torch and pyro, where it is installed."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="GPBetaCalibrator made the marginal")
         yield from _toy_lines()
         yield from _large_lines()
+        yield from _peer_lines()
 
 
 def _floor() -> float:
@@ -29,43 +36,70 @@ def _floor() -> float:
 
 def _toy_lines() -> Iterator[Line]:
     exp = _floor()
-    law, y, new, y_new = _toy(0)
-    seconds = cpu_seconds(lambda: GPBetaCalibrator().fit(law, y))
-    yield Line("toy fit, 360 rows, hyperparameters learned", seconds, "exp of 1e7", exp, 4.0)
-    cal = GPBetaCalibrator().fit(law, y)
-    seconds = cpu_seconds(lambda: cal.transform(new).logpdf(y_new))
-    name = f"transform + log density of 5 000 outcomes (NLL {metrics.nll(y_new, cal.transform(new)):.3f})"
-    yield Line(name, seconds, "exp of 1e7", exp, 0.5)
-    low, high = law.loc.min() - 8 * law.scale[0], law.loc.max() + 8 * law.scale[0]  # the paper's grid
-    grid = np.linspace(low, high, 4096)[None, :]
-    seconds = cpu_seconds(lambda: cal.transform(new[:1000]).logpdf(grid))
-    yield Line("transform + log density, 1000 x 4096 grid", seconds, "exp of 1e7", exp, 6.0)
-    seconds = cpu_seconds(lambda: cal.transform(new[:1000]).crps(y_new[:1000]))
-    yield Line("transform + CRPS of 1000 outcomes", seconds, "exp of 1e7", exp)
+    old, new = toy(0)
+    seconds = cpu_seconds(lambda: GPBetaCalibrator().fit(old.base, old.y))
+    yield Line("toy fit, 360 rows, hyperparameters learned", seconds, FLOOR, exp, 4.0)
+    cal = GPBetaCalibrator().fit(old.base, old.y)
+    seconds = cpu_seconds(lambda: cal.transform(new.base).logpdf(new.y))
+    name = f"transform + log density of 5 000 outcomes (NLL {metrics.nll(new.y, cal.transform(new.base)):.3f})"
+    yield Line(name, seconds, FLOOR, exp, 0.5)
+    grid = _grid(old)
+    seconds = cpu_seconds(lambda: cal.transform(new.base[:1000]).logpdf(grid))
+    yield Line("transform + log density, 1000 x 4096 grid", seconds, FLOOR, exp, 6.0)
+    seconds = cpu_seconds(lambda: cal.transform(new.base[:1000]).crps(new.y[:1000]))
+    yield Line("transform + CRPS of 1000 outcomes", seconds, FLOOR, exp)
 
 
-def _large_lines() -> Iterator[Line]:
+def _large_lines() -> Iterator[Line | Measure]:
     exp = _floor()
     law, y = _skewed(0, 15_000)
     new, y_new = _skewed(1, 20_000)
     seconds = cpu_seconds(lambda: GPBetaCalibrator().fit(law, y))
     loss = metrics.nll(y_new, GPBetaCalibrator().fit(law, y).transform(new))
-    name = f"fit, 15 000 heteroscedastic skewed rows (NLL {metrics.nll(y_new, new):.3f} -> {loss:.3f})"
-    yield Line(name, seconds, "exp of 1e7", exp, 25.0)
+    name = f"fit, 15 000 heteroscedastic skewed rows (NLL {metrics.nll(y_new, new):.3f} -> {loss:.4f})"
+    yield Line(name, seconds, FLOOR, exp, 25.0)
+    best = metrics.nll(y_new, _converged(law, y).transform(new))
+    yield Measure(f"  its NLL above that of a fit run to convergence ({best:.4f})", loss - best, "nats", 0.005)
 
 
-def _toy(seed: int) -> tuple[Normal, np.ndarray, Normal, np.ndarray]:
-    """Song et al. (2019), §5: an equal mixture of two lines, forecast by one."""
-    rng = np.random.default_rng(seed)
+def _converged(law: Normal, y: np.ndarray) -> GPBetaCalibrator:
+    """Twice the inducing points, hyperparameters learned on all rows until nothing moves."""
+    with mock.patch.object(gp_beta, "MOST_ROWS", len(y)), mock.patch.multiple(gp_beta_learning, GAIN=1e-4, FTOL=1e-9):
+        return GPBetaCalibrator(48, kernel="ard").fit(law, y)
 
-    def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
-        x = rng.uniform(-10, 40, n)
-        return x[:, None], np.where(rng.random(n) < 0.5, 0.5 * x, 0.0) + rng.normal(0, np.sqrt(2), n)
 
-    (x, y), (x_new, y_new) = draw(360), draw(5000)
-    model = LinearRegression().fit(x, y)
-    sigma = np.sqrt(np.mean((y - model.predict(x)) ** 2))
-    return Normal(model.predict(x), sigma), y, Normal(model.predict(x_new), sigma), y_new
+def _peer_lines() -> Iterator[Line | Measure | Note]:
+    """One run each of netcal's GP-Beta, and ours beside it."""
+    try:
+        import torch
+        from netcal.regression import GPBeta
+    except ImportError:
+        yield Note("netcal: not installed (pip install torch, then netcal, in an environment of its own)")
+        return
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    (old, new), peer, cal = toy(0), GPBeta(), GPBetaCalibrator()
+    with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
+        theirs = cpu_seconds(lambda: peer.fit((old.base.loc, old.base.scale), old.y), 1)
+    yield Line("netcal: toy fit, one run", theirs, "itself", theirs)
+    yield Line("  ours", cpu_seconds(lambda: cal.fit(old.base, old.y)), "netcal", theirs, 1 / 50)
+    loss = -float(np.log(_peer_density(peer, new.base, new.y[None, :, None])).mean())
+    name = f"  our NLL of 5 000 outcomes less netcal's ({loss:.3f})"
+    yield Measure(name, metrics.nll(new.y, cal.transform(new.base)) - loss, "nats", 0.0)
+    few, grid = new.base[:100], _grid(old)
+    theirs = cpu_seconds(lambda: _peer_density(peer, few, grid[0]), 1)
+    yield Line("netcal: density, 100 x 4096 grid, one run", theirs, "itself", theirs)
+    yield Line("  ours", cpu_seconds(lambda: cal.transform(few).pdf(grid)), "netcal", theirs, 1 / 50)
+
+
+def _peer_density(peer: Any, law: Normal, t: np.ndarray) -> np.ndarray:
+    return np.asarray(peer.transform((law.loc, law.scale), t=t)[1])
+
+
+def _grid(data: Toy) -> np.ndarray:
+    """The paper's: eight standard deviations beyond all means."""
+    low, high = data.base.loc.min() - 8 * data.base.scale[0], data.base.loc.max() + 8 * data.base.scale[0]
+    return np.linspace(low, high, 4096)[None, :]
 
 
 def _skewed(seed: int, n: int) -> tuple[Normal, np.ndarray]:

@@ -34,10 +34,44 @@ class Line:
     def ratio(self) -> float:
         return self.seconds / self.floor_seconds
 
+    @property
+    def missed(self) -> bool:
+        return self.promised is not None and self.ratio > self.promised
+
     def __str__(self) -> str:
-        verdict = (
-            ""
-            if self.promised is None
-            else f"<= {self.promised:g}  {'ok' if self.ratio <= self.promised else 'MISSED'}"
+        return (
+            f"{self.task:66s} {self.seconds * 1e3:10.1f} ms {self.ratio:9.3g} x {self.floor:22s} "
+            f"{_verdict(self.promised, self.missed)}"
         )
-        return f"{self.task:66s} {self.seconds * 1e3:10.1f} ms {self.ratio:9.2f} x {self.floor:22s} {verdict}"
+
+
+@dataclass
+class Measure:
+    """One number that is no ratio of times, such as a loss or plain seconds, and the most that is promised."""
+
+    task: str
+    value: float
+    unit: str
+    promised: float | None = None
+
+    @property
+    def missed(self) -> bool:
+        return self.promised is not None and not self.value <= self.promised
+
+    def __str__(self) -> str:
+        return f"{self.task:66s} {self.value:10.4g} {self.unit:36s} {_verdict(self.promised, self.missed)}"
+
+
+@dataclass
+class Note:
+    """A line of words."""
+
+    task: str
+    missed: bool = False
+
+    def __str__(self) -> str:
+        return self.task
+
+
+def _verdict(promised: float | None, missed: bool) -> str:
+    return "" if promised is None else f"<= {promised:g}  {'MISSED' if missed else 'ok'}"
