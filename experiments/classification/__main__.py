@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from calibrant import AutoCalibrator, BinningCalibrator, metrics
-from calibrant.select.candidates import NONE, NoCalibrator, default_candidates
+from calibrant.select.candidates import NoCalibrator, default_candidates
+from calibrant.select.comparison import NONE
 
 from ..data import data_folder
 from .scores import BASES, Cell, cell, sets

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -78,10 +79,68 @@ def test_weight_two_is_the_row_twice(binary, rng):
 
 def test_regression_by_the_same_code(normal):
     law, y = normal
-    table = compare([ScaleCalibrator(), QuantileCalibrator()], law, y, n_jobs=2)
+    with parallel_config(n_jobs=2):
+        table = compare([ScaleCalibrator(), QuantileCalibrator()], law, y)
     assert table.best != "none"
     assert table.loss[0] == pytest.approx(metrics.nll(y, law))
     np.testing.assert_array_equal(table.loss, compare([ScaleCalibrator(), QuantileCalibrator()], law, y).loss)
+
+
+def test_measures_and_their_errors(normal):
+    law, y = normal
+    calls = []
+    table = compare([QuantileCalibrator()], law, y, progress=lambda done, of: calls.append((done, of)))
+    assert calls[-1] == (10, 10)
+    none, fitted = table.measures
+    assert none["NLL"] == pytest.approx(
+        (metrics.nll(y, law), metrics.nll(y, law, per_row=True).std() / np.sqrt(len(y)))
+    )
+    for name, measure in {
+        "CRPS": metrics.crps,
+        "pinball": metrics.pinball_loss,
+        "A²": metrics.anderson_darling,
+    }.items():
+        assert none[name][0] == pytest.approx(measure(y, law))
+    assert none["calibration error"][0] == pytest.approx(metrics.calibration_error(y, law))
+    assert none["sharpness"][0] == 1 < 1.9 < fitted["sharpness"][0]
+    assert fitted["A²"][0] < 3 < none["A²"][0]
+    np.testing.assert_array_equal(table.front, [False, True])
+    assert "*" in str(table) and table.recommendation.startswith("Take QuantileCalibrator: its loss of")
+    assert table.to_frame().loc["none", "CRPS"] == pytest.approx(metrics.crps(y, law))
+
+
+def test_classes_have_their_measures(binary):
+    p, y = binary
+    none = compare([PlattCalibrator()], p, y).measures[0]
+    assert none["Brier"][0] == pytest.approx(metrics.brier_score(y, p))
+    assert none["ECE"][0] == pytest.approx(metrics.ece(y, p))
+
+
+def test_time_is_kept_in_order(rng):
+    n = 600
+    when, mu = rng.permutation(n), rng.normal(size=n)
+    y = mu + (1 + when / 100) * rng.standard_normal(n)  # ever more uncertain
+
+    class Spy(ScaleCalibrator):
+        def fit(self, forecasts, y, *, sample_weight=None):
+            last.append(forecasts.loc[-1])
+            return super().fit(forecasts, y, sample_weight=sample_weight)
+
+    last = []
+    table = compare({"spy": Spy()}, Normal(mu, 1.0), y, time=when, cv=3)
+    at = [mu[when == place - 1][0] for place in (150, 300, 450)]
+    assert last == at
+    tested = np.argsort(when)[150:]
+    assert table.loss[0] == pytest.approx(metrics.nll(y[tested], Normal(mu, 1.0)[tested]))
+    with pytest.raises(ValueError, match="`time` must have one entry per forecast"):
+        compare([ScaleCalibrator()], Normal(mu, 1.0), y, time=when[:-1])
+
+
+def test_repeated_folds(normal):
+    law, y = normal
+    once, thrice = compare([ScaleCalibrator()], law, y), compare([ScaleCalibrator()], law, y, cv=(5, 3))
+    assert thrice.loss[0] == pytest.approx(once.loss[0])
+    assert thrice.error[0] == pytest.approx(once.error[0], rel=0.05)  # repetition is no new evidence
 
 
 # ---- AutoCalibrator ----

@@ -6,13 +6,15 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..adapters.class_scores import ClassScores
 from ..calibration.threads import one_thread
 from .candidates import named, task_of
-from .compare import Comparison, compared
+from .compare import compared, folds
+from .comparison import Comparison
 from .problem import Problem, read_forecasts
 
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
@@ -88,9 +90,9 @@ class AutoCalibrator(BaseEstimator):
         """
         task = task_of(self.candidates) if self.task == "auto" else self.task
         table = read_forecasts(forecasts, y, task, self.scores_are)
-        problem = Problem.of(table, y, sample_weight, classes)
+        problem = Problem.of(table, y, sample_weight, classes=classes)
         candidates = named(self.candidates, table)
-        with one_thread():
+        with one_thread(), parallel_config(n_jobs=self.n_jobs):
             self.comparison_ = self._compared(candidates, problem)
             self.best_ = self.comparison_.chosen
             self.calibrator_ = problem.fitted(clone(candidates[self.best_]))
@@ -101,7 +103,7 @@ class AutoCalibrator(BaseEstimator):
 
     def _compared(self, candidates: dict[str, Any], problem: Problem) -> Comparison:
         if problem.weights.sum() >= FEWEST and problem.rarest() > 1:
-            return compared(candidates, problem, self.cv, self.random_state, self.n_jobs)
+            return compared(candidates, problem, folds(problem, self.cv, self.random_state), full=False)
         first = next(iter(candidates))
         warnings.warn(
             f"only {problem.weights.sum():g} rows, {problem.rarest()} of the rarest outcome: too few to compare "

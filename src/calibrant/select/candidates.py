@@ -12,8 +12,7 @@ from .. import regression as r
 from ..adapters.class_scores import ClassScores
 from ..calibration.base import check_calibrator
 from ..classification.base import CLIP, ScoreCalibrator, clipped
-
-NONE = "none"
+from .comparison import NONE
 
 
 class NoCalibrator(BaseEstimator):

@@ -16,18 +16,15 @@ from ..calibration.base import usable_rows
 from ..calibration.nested import takes
 from ..classification.base import labelled_rows
 from ..distributions import Distribution
-from ..metrics import log_loss, nll
 from ..regression.features import distinct_rows, merged
+from . import measures
 
 TASKS = ("auto", "classification", "regression")
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Distinct rows of forecasts and outcomes, with their weights.
-
-    Equal rows are one row with their weights, so that no copy of a row is on the other side of a split.
-    """
+    """Rows of forecasts and outcomes, with their weights."""
 
     forecasts: Any
     y: NDArray[Any]
@@ -35,19 +32,49 @@ class Problem:
     classes: NDArray[Any] | None = None
 
     @classmethod
-    def of(cls, forecasts: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Problem:
-        """Read checked forecasts: `ClassScores` or a `Distribution`."""
+    def of(cls, forecasts: Any, y: Any, sample_weight: Any = None, *, classes: Any = None, time: Any = None) -> Problem:
+        """Read checked forecasts: `ClassScores` or a `Distribution`.
+
+        In order of time where there is a time. Else equal rows are one row with their weights, so that no copy of a row
+        is on the other side of a split.
+        """
+        whole = cls._read(forecasts, y, sample_weight, classes, time)
+        if time is not None:
+            return whole
+        if whole.classes is None:
+            return cls(*distinct_rows(whole.forecasts, whole.y, whole.weights))
+        codes = np.searchsorted(whole.classes, whole.y, sorter=np.argsort(whole.classes))
+        kept, weights = merged(np.column_stack([whole.forecasts.values, codes]), whole.weights)
+        return cls(whole.forecasts[kept], whole.y[kept], weights, whole.classes)
+
+    @classmethod
+    def _read(cls, forecasts: Any, y: Any, sample_weight: Any, classes: Any, time: Any) -> Problem:
+        """The rows that have an outcome and a weight, as they come or sorted by time."""
+        order = np.arange(len(forecasts))
+        if time is not None:
+            when = np.asarray(time)
+            if when.shape != (len(forecasts),):
+                raise ValueError(f"`time` must have one entry per forecast; got shape {when.shape}.")
+            order = np.argsort(when, kind="stable")
         if isinstance(forecasts, ClassScores):
             rows, known, codes, weights = labelled_rows(forecasts, y, sample_weight, classes)
-            w = np.ones(len(codes)) if weights is None else weights
-            table = forecasts[rows]
-            kept, w = merged(np.column_stack([table.values, codes]), w)
-            return cls(table[kept], known[codes[kept]], w, known)
-        rows, outcomes, weights = usable_rows(len(forecasts), y, sample_weight)
-        return cls(*distinct_rows(forecasts[rows], outcomes, weights))
+            outcomes: NDArray[Any] = known[codes]
+        else:
+            rows, outcomes, weights = usable_rows(len(forecasts), y, sample_weight)
+            known = None
+        used = np.zeros(len(forecasts), dtype=bool)
+        used[rows] = True
+        inner = np.argsort(np.argsort(order)[used], kind="stable")
+        w = np.ones(len(outcomes)) if weights is None else weights
+        return cls(forecasts[rows][inner], outcomes[inner], w[inner], known)
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def task(self) -> str:
+        """What kind of forecasts these are."""
+        return "regression" if self.classes is None else "classification"
 
     def rarest(self) -> int:
         """Rows of the rarest class that is there; all rows where outcomes are numbers."""
@@ -59,12 +86,12 @@ class Problem:
         extra = {"classes": self.classes} if known else {}
         return calibrator.fit(self.forecasts[rows], self.y[rows], sample_weight=self.weights[rows], **extra)
 
-    def losses(self, calibrator: Any, rows: Any) -> Array:
-        """Minus the log probability (density) that a fitted calibrator gave to what happened, by row."""
+    def measured(self, calibrator: Any, rows: Any, *, full: bool = True) -> measures.Rows:
+        """What a fitted calibrator's forecasts of some rows are worth, row by row; or only their loss."""
         prediction = calibrator.transform(self.forecasts[rows])
         if self.classes is None:
-            return np.asarray(nll(self.y[rows], prediction, per_row=True))
-        return np.asarray(log_loss(self.y[rows], prediction, classes=self.classes, per_row=True))
+            return measures.of_law(self.y[rows], prediction, full=full)
+        return measures.of_classes(self.y[rows], np.asarray(prediction), self.classes)
 
 
 def read_forecasts(forecasts: Any, y: Any, task: str = "auto", scores_are: str = "probabilities") -> Any:
