@@ -40,6 +40,16 @@ def test_map_rows_are_spread_over_the_medians() -> None:
         CalibrationMapDisplay.from_predictions(law, law, rows=0)
 
 
+def test_map_of_a_model() -> None:
+    class Model:
+        def predict_dist(self, X: Any, *, calibrated: bool = True) -> Normal:
+            return Normal(X, 2.0 if calibrated else 1.0)
+
+    display = CalibrationMapDisplay.from_estimator(Model(), np.array([0.0, 5.0]), rows=[0])
+    np.testing.assert_allclose(display.after[0], ndtr(ndtri(display.before[0]) / 2))
+    assert display.name == "Model"
+
+
 @pytest.mark.parametrize("what", ["pdf", "cdf"])
 def test_density_values(what: Any) -> None:
     display = DensityDisplay.from_predictions(

@@ -29,7 +29,7 @@ class CalibrationMapDisplay:
     One line for all instances: the calibrator learned one map (quantile recalibration). Many: it treats forecasts
     differently (Song et al. 2019, fig. 3). On the diagonal nothing changes.
 
-    Make it with :meth:`from_predictions`.
+    Make it with :meth:`from_predictions` or :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -92,6 +92,12 @@ class CalibrationMapDisplay:
             medians=base[chosen].median(),
             name=name,
         )
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, *, rows: Any = 9, name: str | None = None) -> Self:
+        """Compute the lines of a fitted `CalibratedRegressor`: what it makes of its base model's forecasts."""
+        sides = (model.predict_dist(X, calibrated=False), model.predict_dist(X))
+        return cls.from_predictions(*sides, rows=rows, name=name or type(model).__name__)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the lines.
