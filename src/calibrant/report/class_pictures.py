@@ -9,7 +9,8 @@ import numpy as np
 
 from ..displays import ConfusionDisplay, ReliabilityDisplay
 from ..displays._axes import percent
-from ..engines.result import Result
+from ..displays.class_map import ClassMapDisplay
+from ..engines.result import BEFORE, Result
 from . import svg
 from .law_pictures import colour, sides
 from .words import clean
@@ -32,6 +33,7 @@ def reliability(result: Result, stage: str) -> str:
             )
             titles.append((shown.line_, f"{side}: mean distance {shown.error:.4f}, perfect: {shown.floor:.4f}"))
             titles.append((shown.band_, f"{side}: {percent(shown.coverage)} of perfect forecasters stay in this band"))
+        ax.legend(loc="best", frameon=False, fontsize="small")
         return titles
 
     return svg.picture(f"Reliability, {stage}: calibrated probabilities {what} follow the diagonal", (4.8, 6.0), draw)
@@ -61,3 +63,17 @@ def confusions(result: Result, stage: str) -> str:
 
     caption = f"Real and predicted classes, {stage}"
     return svg.picture(caption, (1.3 * size, (size + 0.8) * len(found)), draw, rows=len(found))
+
+
+def class_map(result: Result, stage: str) -> str:
+    """What became of the probabilities; nothing where there were none before."""
+    if BEFORE not in result.stages:
+        return ""
+    short = None if result.classes is None else np.array([clean(label, 2 * LONGEST) for label in result.classes])
+    shown = ClassMapDisplay.from_predictions(result.stages[BEFORE], result.stages[stage], classes=short)
+
+    def draw(ax: Any) -> svg.Titles:
+        shown.plot(ax=ax)
+        return [(dots, str(label)) for dots, label in zip(shown.dots_, shown.classes, strict=True)]
+
+    return svg.picture(f"The map, {stage}, as cross-validation fitted it: dots are rows", (4.6, 4.6), draw)

@@ -172,8 +172,10 @@ class Page:
         result = self.result
         diagrams = self._each(lambda stage: class_pictures.reliability(result, stage))
         confusions = self._each(lambda stage: class_pictures.confusions(result, stage))
+        maps = self._each(lambda stage: class_pictures.class_map(result, stage))
         return {
-            "Reliability and decisions": f'<div class="pictures"><div>{diagrams}</div><div>{confusions}</div></div>',
+            "Reliability and decisions": f'<div class="pictures"><div>{diagrams}{maps}</div>'
+            f"<div>{confusions}</div></div>",
             "Classes": self._after_chosen() + tables.classes_table(result),
         }
 

@@ -32,6 +32,8 @@ STYLE: dict[Any, Any] = {
     "savefig.facecolor": "none",
     **dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK),
 }
+_MARKERS = re.compile(r"<g( [^>]*)?>\n((?:<use [^>]*/>\n)+)</g>")
+_STYLE_OF_MARKER = re.compile(r' style="[^"]*"')
 _METADATA = dict.fromkeys(["Date", "Creator", "Format", "Type"])
 
 
@@ -46,7 +48,7 @@ def picture(caption: str, size: tuple[float, float], draw: Draw, rows: int = 1) 
         file = StringIO()
         figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches="tight", pad_inches=0.04)
     text = _with_titles(_themed(file.getvalue()), [title for _, title in titles])
-    text = _own_names(text, hashlib.sha256(caption.encode()).hexdigest()[:8])
+    text = _own_names(text, hashlib.sha256(caption.encode()).hexdigest()[:6])
     shown = safe(caption, 400)
     text = text.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
     return f"<figure>{text}<figcaption>{shown}</figcaption></figure>"
@@ -59,7 +61,15 @@ def _themed(text: str) -> str:
     for colour, name in VARIABLES.items():
         text = text.replace(colour, f"var(--{name})")
     text = re.sub(r'( d="[^"]*"| x="[^"]*"| y="[^"]*")', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
-    return re.sub(r"\n\s*", "\n", text)
+    return _MARKERS.sub(_shared_style, re.sub(r"\n\s*", "\n", text))
+
+
+def _shared_style(group: re.Match[str]) -> str:
+    """Markers of one look say it once."""
+    styles = set(_STYLE_OF_MARKER.findall(group[2]))
+    if len(styles) != 1:
+        return group[0]
+    return f"<g{group[1] or ''}{styles.pop()}>\n{_STYLE_OF_MARKER.sub('', group[2])}</g>"
 
 
 def _with_titles(text: str, titles: list[str]) -> str:
