@@ -96,7 +96,7 @@ class Recalibrated(Distribution):
 
     def logpdf(self, y: Any) -> Array:
         """Log density; the map gives its score and slope together."""
-        return self._by_blocks(_log_density, self._points(y), block=4 * BLOCK)  # tables of maps serve more points
+        return self._by_blocks(_log_density, self._points(y), block=8 * BLOCK)  # tables of maps serve more points
 
     def _kinks(self) -> Array:
         knots = [k for k in (self.map.bends[None, :], self.map.row_bends) if 0 < k.shape[1] <= MOST_KINKS]
