@@ -176,6 +176,15 @@ def test_counts_and_heavy_tails() -> None:
         Tree(render(result))
 
 
+def test_where_a_law_has_no_density_stages_are_compared_by_crps(laws: Result) -> None:
+    measures = {stage: dict(found) for stage, found in laws.measures.items()}
+    del measures["scale"]["NLL"]
+    best = min(measures, key=lambda stage: measures[stage]["CRPS"].value)
+    part = render(replace(laws, measures=measures)).split("<h2>All calibrators</h2>")[1]
+    assert "Best first, by CRPS" in part
+    assert unescape(re.findall(r'<th scope="row"[^>]*><span title="([^"]*)', part)[0]) == best
+
+
 def test_points_and_margins_have_no_before() -> None:
     rng = np.random.default_rng(6)
     points = rng.normal(size=300)

@@ -15,7 +15,7 @@ from ..distributions import Distribution
 from ..regression import ResidualCalibrator
 from ..select.candidates import NONE, named
 from .folds import Cases
-from .measures import CALIBRATION, losses, measured, of_class, values
+from .measures import CALIBRATION, common_loss, losses, measured, of_class, values
 from .result import BEFORE, Group, Result, WorstRow
 from .verdict import verdict
 
@@ -65,7 +65,7 @@ def analyse(
     splits = cases.splits(cv, along)
     tested = np.concatenate([test for _, test in splits])
     outcomes, weights = cases.y[tested], cases.weights_of(tested)
-    stages, measures, loss = {}, {}, {}
+    stages, measures = {}, {}
     competitors = _competitors(candidates, cases.forecasts)
     for name, candidate in competitors.items():
         stage = BEFORE if name == NONE else name
@@ -73,8 +73,8 @@ def analyse(
             progress(stage)
         stages[stage] = cases.out_of_fold(candidate, splits)
         measures[stage] = measured(cases.task, outcomes, stages[stage], weights)
-        loss[stage] = np.average(losses(cases.task, outcomes, stages[stage]), weights=weights)
-    chosen = min(loss, key=lambda name: loss[name])
+    loss = common_loss(cases.task, measures)
+    chosen = min(measures, key=lambda stage: measures[stage][loss].value)
     sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
     labels = {name: column[cases.rows][tested] for name, column in _columns(groups, len(forecasts)).items()}
     return Result(
@@ -89,7 +89,7 @@ def analyse(
         classes=cases.classes,
         groups=_groups(labels, *sides, weights, cases.classes),
         by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
-        worst=_worst(cases.rows[tested], *sides, cases.classes),
+        worst=_worst(cases.rows[tested], *sides, cases.classes, loss),
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
@@ -152,9 +152,10 @@ def _worst(
     before: Any,
     after: Any,
     classes: NDArray[Any] | None,
+    loss: str,
 ) -> list[WorstRow]:
     """The rows that the forecasts, as they came, found most improbable."""
-    first, second = losses(task, y, before), losses(task, y, after)
+    first, second = (losses(task, y, side, loss) for side in (before, after))
     rows = np.argsort(-first, kind="stable")[:N_WORST]
     texts = _shown(before[rows], classes)
     return [

@@ -82,13 +82,15 @@ def of_class(y: NDArray[Any], label: Any, forecast: Array, weights: Array | None
     return {"share": share, "mean forecast": mean, "ECE": error}
 
 
-def losses(task: str, y: NDArray[Any], forecasts: Any) -> Array:
-    """Minus the log probability of what happened, by row; the CRPS of laws with atoms."""
-    measure = MEANS[task][LOSS[task]]
-    try:
-        return np.asarray(measure(y, forecasts, per_row=True))
-    except ValueError:
-        return np.asarray(crps(y, forecasts, per_row=True))
+def common_loss(task: str, measures: dict[str, dict[str, MetricInterval]]) -> str:
+    """The loss by which stages are compared: the CRPS where a law with atoms among them has no density."""
+    name = LOSS[task]
+    return name if all(name in found for found in measures.values()) else "CRPS"
+
+
+def losses(task: str, y: NDArray[Any], forecasts: Any, name: str) -> Array:
+    """The loss of this name by row."""
+    return np.asarray(MEANS[task][name](y, forecasts, per_row=True))
 
 
 def _some(n: int) -> NDArray[np.intp]:

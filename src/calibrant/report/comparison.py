@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..displays.pareto import ParetoDisplay
-from ..engines.measures import CALIBRATION, LOSS
+from ..engines.measures import CALIBRATION, LOSS, common_loss
 from ..engines.result import BEFORE, Result
 from . import svg
 from .tables import Cell, name_cell, table
@@ -18,10 +18,10 @@ from .words import clean, safe, with_interval
 
 def by_loss(result: Result) -> list[str]:
     """Stages, best first."""
+    name = common_loss(result.task, result.measures)
 
     def loss(stage: str) -> float:
-        found = result.measures[stage]
-        value = found.get(LOSS[result.task]) or found.get("CRPS")
+        value = result.measures[stage].get(name)
         return np.inf if value is None or np.isnan(value.value) else float(value.value)
 
     return sorted(result.measures, key=loss)

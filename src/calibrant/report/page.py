@@ -14,7 +14,7 @@ from string import Template
 from typing import BinaryIO
 
 from .._version import __version__
-from ..engines.measures import CALIBRATION, LOSS
+from ..engines.measures import CALIBRATION, common_loss
 from ..engines.result import BEFORE, Result
 from ..store.archive import write_atomically
 from . import class_pictures, comparison, law_pictures, tables
@@ -199,7 +199,8 @@ class Page:
         )
 
     def _comparison(self) -> str:
-        best = f"<p>Best first, by {LOSS[self.result.task]} of rows that the calibrators had not seen.</p>"
+        loss = common_loss(self.result.task, self.result.measures)
+        best = f"<p>Best first, by {loss} of rows that the calibrators had not seen.</p>"
         drawn = f'<div class="pictures">{comparison.picture(self.result, self.order)}</div>'
         return best + comparison.table_of_stages(self.result, self.order) + drawn
 
