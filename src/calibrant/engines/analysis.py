@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from ..adapters.class_scores import ClassScores
 from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
 from ..regression import ResidualCalibrator
-from ..select.candidates import NONE, named
+from ..select.candidates import named
+from ..select.comparison import NONE
 from .folds import Cases
 from .measures import CALIBRATION, common_loss, losses, measured, of_class, values
 from .result import BEFORE, Group, Result, WorstRow
@@ -61,6 +63,8 @@ def analyse(
     'Your 90 % intervals contain 57 % of outcomes; after calibration 90 %. The NLL falls by 0.876 nats, to 1.442.'
     """
     cases = Cases.of(forecasts, y, sample_weight)
+    labels = {name: column[cases.rows] for name, column in _columns(groups, len(forecasts)).items()}
+    cases = replace(cases, groups=together(*labels.values()) if labels else None)
     along = None if axis is None else np.asarray(axis)[cases.rows]
     splits = cases.splits(cv, along)
     tested = np.concatenate([test for _, test in splits])
@@ -76,7 +80,6 @@ def analyse(
     loss = common_loss(cases.task, measures)
     chosen = min(measures, key=lambda stage: measures[stage][loss].value)
     sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
-    labels = {name: column[cases.rows][tested] for name, column in _columns(groups, len(forecasts)).items()}
     return Result(
         task=cases.task,
         y=outcomes,
@@ -87,7 +90,7 @@ def analyse(
         weights=weights,
         axis=None if along is None else along[tested],
         classes=cases.classes,
-        groups=_groups(labels, *sides, weights, cases.classes),
+        groups=_groups({name: column[tested] for name, column in labels.items()}, *sides, weights, cases.classes),
         by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
         worst=_worst(cases.rows[tested], *sides, cases.classes, loss),
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
@@ -110,6 +113,19 @@ def _columns(groups: Any, rows: int) -> dict[str, Any]:
     if isinstance(groups, Mapping):
         return {f"{name} = ": labels_of(column, rows) for name, column in groups.items()}
     return {"": labels_of(groups, rows)}
+
+
+def together(*columns: Any) -> Any:
+    """Groups by several columns of labels at once.
+
+    >>> together(np.array(["a", "b"], dtype=object), np.array(["x", "x"], dtype=object))
+    array(['a / x', 'b / x'], dtype=object)
+    """
+    return (
+        columns[0]
+        if len(columns) == 1
+        else np.array([" / ".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
+    )
 
 
 def _groups(

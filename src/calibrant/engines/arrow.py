@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._checks import Array
+from .. import select
 from ..calibration.nested import takes
-from ..calibration.scores import normal_scores
-from ..distributions import Normal
-from ..regression import QuantileCalibrator, ScaleCalibrator
+from ..select import Comparison
 from ..store.columns import Columns
 from ..store.rows import Rows, forecasts_of, read_rows, scan_rows
 from ..store.tables import Table, open_table
 from ..store.writing import check_target, write_table
 from .added import Added, free_names
-from .analysis import analyse
+from .analysis import analyse, together
 from .result import Result
 from .sampling import Sample
+from .scores import fit_to_scores, sees_scores
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -60,8 +58,8 @@ def fit(
     3
     """
     pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
-    if _sees_scores(calibrator) and columns.kind not in ("classes", "points"):
-        return _fit_to_scores(pieces, columns, calibrator)
+    if sees_scores(calibrator, columns):
+        return fit_to_scores(pieces, columns, calibrator)
     whole = Sample()
     for rows in pieces:
         whole.add(rows)
@@ -104,6 +102,45 @@ def evaluate(
         pass
     result = analysed(sample, columns, candidates=candidates, cv=cv, stage=stage)
     return replace(result, source=table.name)
+
+
+def compare(
+    source: Any,
+    columns: Columns,
+    *,
+    candidates: Any = None,
+    most: int = MOST_ROWS,
+    cv: Any = 5,
+    progress: Progress | None = None,
+    fits: Callable[[int, int], Any] | None = None,
+) -> tuple[Comparison, list[str]]:
+    """Calibrators side by side on a table, and notes on what was left out.
+
+    Parameters
+    ----------
+    source : path, frame or Table
+    columns : Columns
+        With a column of time, each fold is calibrated by the rows before it.
+    candidates : calibrators by name, optional
+        Every sensible one if None.
+    most : int
+        Rows to look at; of more, a random sample of that many.
+    cv : int or pair of ints
+        Folds, and repetitions.
+    progress : callable, optional
+        Called with the number of rows after each batch.
+    fits : callable, optional
+        Called with the number of fits done and of all fits.
+    """
+    if columns.kind == "points":
+        raise ValueError("point predictions have no distributions to compare; fit makes them some.")
+    sample = Sample(most)
+    for _ in _watched(scan_rows(open_table(source), columns), sample, progress):
+        pass
+    rows = _some(sample, columns)
+    forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
+    found = select.compare(candidates, forecasts, y, sample_weight=rows.weights, time=rows.time, cv=cv, progress=fits)
+    return found, sample.notes()
 
 
 def analysed(
@@ -191,7 +228,7 @@ def group_of(rows: Rows) -> NDArray[np.object_]:
     """The group of each row, by all columns of groups together."""
     if rows.groups is None:
         raise ValueError("a column of groups must be named: --group.")
-    return reduce(lambda left, right: left + " / " + right, rows.groups.T)
+    return np.asarray(together(*rows.groups.T))
 
 
 def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress | None) -> Iterator[Rows]:
@@ -207,46 +244,6 @@ def _some(sample: Sample, columns: Columns) -> Rows:
     if not sample.seen:
         raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
     return sample.rows()
-
-
-def _sees_scores(calibrator: Any) -> bool:
-    """Whether normal scores of the outcomes are all that a calibrator learns from."""
-    if type(calibrator) is QuantileCalibrator:
-        return bool(calibrator.atoms == "spread")
-    return type(calibrator) is ScaleCalibrator and calibrator.method != "bins"
-
-
-def _fit_to_scores(pieces: Iterator[Rows], columns: Columns, calibrator: Any) -> Any:
-    """The same fit, batch by batch: to standard normal forecasts whose outcomes are the normal scores."""
-    scores: list[Array] = []
-    weights: list[Array] = []
-    count = 0
-    for rows in filter(len, pieces):
-        law: Any = forecasts_of(columns, rows)
-        z, w = normal_scores(law, outcomes_of(columns, rows), rows.weights)
-        scores.append(z)
-        if w is not None or weights:
-            weights += [np.ones(len(part)) for part in scores[len(weights) : -1]]
-            weights.append(np.ones(len(z)) if w is None else w)
-        count += len(rows) if rows.weights is None else int(np.count_nonzero(rows.weights))
-    if not count:
-        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
-    n = sum(map(len, scores))
-    z = _emptied(scores, n)
-    standard = Normal(np.broadcast_to(0.0, (n,)), np.broadcast_to(1.0, (n,)))
-    fitted = clone(calibrator).fit(standard, z, sample_weight=_emptied(weights, n) if weights else None)
-    fitted.n_rows_ = count
-    return fitted
-
-
-def _emptied(pieces: list[Array], n: int) -> Array:
-    """One array of n numbers; each piece is let go as soon as it is copied."""
-    out, end = np.empty(n), n
-    while pieces:
-        piece = pieces.pop()
-        out[end - len(piece) : end] = piece
-        end -= len(piece)
-    return out
 
 
 def _calibrated(

@@ -23,13 +23,17 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Forecasts and outcomes of the rows that have an outcome and a weight; ``rows`` are their numbers."""
+    """Forecasts and outcomes of the rows that have an outcome and a weight; ``rows`` are their numbers.
+
+    ``groups`` are for calibrators that treat groups differently.
+    """
 
     forecasts: Any
     y: NDArray[Any]
     weights: Array | None
     rows: Rows
     classes: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, forecasts: Distribution | ClassScores | Array, y: Any, sample_weight: Any = None) -> Cases:
@@ -56,7 +60,7 @@ class Cases:
     def fitted(self, calibrator: Any, rows: Any = slice(None)) -> Any:
         """A clone of the calibrator, fitted to these rows."""
         known = self.classes is not None and takes(calibrator.fit, "classes")
-        extra = {"classes": self.classes} if known else {}
+        extra = {"classes": self.classes} if known else self._groups_for(calibrator.fit, rows)
         weights = self.weights_of(rows)
         return clone(calibrator).fit(self.forecasts[rows], self.y[rows], sample_weight=weights, **extra)
 
@@ -64,8 +68,14 @@ class Cases:
         """Calibrated forecasts of the test rows of all splits, one after another."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of small folds; the fit to all rows speaks
-            parts = [self.fitted(calibrator, train).transform(self.forecasts[test]) for train, test in splits]
+            parts = [self._transformed(self.fitted(calibrator, train), test) for train, test in splits]
         return concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
+
+    def _transformed(self, fitted: Any, rows: Any) -> Any:
+        return fitted.transform(self.forecasts[rows], **self._groups_for(fitted.transform, rows))
+
+    def _groups_for(self, method: Any, rows: Any) -> dict[str, Any]:
+        return {"groups": self.groups[rows]} if self.groups is not None and takes(method, "groups") else {}
 
     def splits(self, cv: int, axis: Any = None) -> list[tuple[Rows, Rows]]:
         """Random folds with equal shares of the classes, or, along an axis, blocks after their training rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -68,3 +69,19 @@ def method(name: str | None, columns: Columns) -> Any:
     if columns.kind == "classes":
         raise ValueError("class probabilities are not calibrated by group; leave --group out.")
     return GroupedCalibrator(made)
+
+
+def candidates_for(columns: Columns, names: list[str] | None = None) -> dict[str, Any]:
+    """Calibrators to try, by name; a quick one that suits the forecasts if none is named.
+
+    Examples
+    --------
+    >>> candidates_for(Columns("points", ("yhat",)))
+    {'residual': ResidualCalibrator()}
+    """
+    quick = {"points": "residual", "classes": "platt" if columns.scores_are == "margins" else "beta"}
+    chosen = names or [quick.get(columns.kind, "quantile")]
+    if "point" in chosen:
+        raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
+    alone = replace(columns, group=())
+    return {name.lower(): method(name, alone) for name in chosen}

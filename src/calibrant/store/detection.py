@@ -115,7 +115,7 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
         target = _target(table, columns)
         columns = replace(columns, target=target)
         notes.append(f"found {'labels' if columns.kind == 'classes' else 'outcomes'} in `{target}`")
-    if columns.kind == "classes" and len(columns.keys) == 1:
+    if outcomes and columns.kind == "classes" and len(columns.keys) == 1:
         columns = replace(columns, keys=(_other_label(table, columns), *columns.keys))
         notes.append(f"`{columns.forecast[0]}` is the probability of {columns.keys[1]!r} against {columns.keys[0]!r}")
     return columns, notes
@@ -123,10 +123,9 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
 
 def _other_label(table: Table, columns: Columns) -> str:
     """The first label that is not the one whose probability is given."""
-    if columns.target is None:
-        raise ValueError(f"one column of class probabilities, `{columns.forecast[0]}`, needs labels: say --target.")
-    for batch in table.batches([columns.target], {columns.target: pa.string()}):
-        for label in set(texts(batch[columns.target])) - {MISSING, str(columns.keys[0])}:
+    target = str(columns.target)
+    for batch in table.batches([target], {target: pa.string()}):
+        for label in set(texts(batch[target])) - {MISSING, str(columns.keys[0])}:
             return str(label)
     raise ValueError(f"labels in `{columns.target}` must be of two classes; all are {columns.keys[0]!r}.")
 

@@ -53,12 +53,19 @@ def check_forecasts(calibrator: Any) -> None:
 
 
 def _check_laws(calibrator: Any) -> None:
-    law = calibrator.transform(Normal(np.zeros(1), np.ones(1)))
+    law = calibrator.transform(np.zeros(1) if _takes_points(calibrator) else Normal(np.zeros(1), np.ones(1)))
     if not isinstance(law, Distribution):
         return
     levels = law.cdf(_SOME[None, :])
     if not (np.isfinite(levels).all() and np.all(np.diff(levels) >= -1e-12)):
         raise ValueError("its forecasts are no distributions.")
+
+
+def _takes_points(calibrator: Any) -> bool:
+    """Whether it was fitted to point predictions, on its own or as the first of a chain."""
+    steps = getattr(calibrator, "calibrators_", None)
+    first = steps[0] if isinstance(steps, list) and steps else calibrator
+    return getattr(first, "has_unit_", True) is False
 
 
 def _check_scores(calibrator: Any) -> None:

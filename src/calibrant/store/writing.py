@@ -66,7 +66,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
     if kind == "parquet":
-        return pq.ParquetWriter(file, schema)
+        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
+        return pq.ParquetWriter(file, schema, use_dictionary=texts or False)  # numbers hardly ever repeat
     if kind == "arrow":
         return pa.ipc.new_file(file, schema)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","

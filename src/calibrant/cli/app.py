@@ -1,0 +1,93 @@
+"""The commands together, and what becomes of errors: one line on stderr and exit code 2."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from .. import __version__
+from . import apply, compare, demo, evaluate, fit, inspect, report
+from .console import complain, note
+
+OK, WRONG, INTERRUPTED = 0, 2, 130
+app = typer.Typer(
+    name="calibrant",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (evaluate, fit, apply, compare, report, inspect, demo):
+    app.command(module.__name__.rpartition(".")[2])(module.command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"calibrant {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def calibrant(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Takes the predictions any model already makes and returns predictions you can bet on, with the evidence.
+
+    See how wrong your uncertainty is, `calibrant evaluate forecasts.csv`;
+    learn the correction, `calibrant fit forecasts.csv -o shop.calibrant`;
+    and apply it, `calibrant apply shop.calibrant new.parquet -o calibrated.parquet`.
+
+    Tables are Parquet, CSV or Arrow files. `calibrant demo` shows it all on bundled data.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the process if None.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _as_note
+        try:
+            code = app(None if arguments is None else list(arguments), "calibrant", standalone_mode=False)
+        except (KeyboardInterrupt, typer.Abort, typer.Exit) as leaving:
+            code = getattr(leaving, "exit_code", INTERRUPTED)
+        except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as reason:
+            complain(_told(reason))
+            return WRONG
+        except Exception as reason:
+            if not hasattr(reason, "format_message"):  # no error of usage, but one of ours
+                raise
+            complain(_usage(reason))
+            return WRONG
+    if code == INTERRUPTED:
+        complain("interrupted; nothing was written.")
+    return code if isinstance(code, int) else OK
+
+
+def _told(reason: BaseException) -> str:
+    """The message of an error; those of the system are numbers first."""
+    if isinstance(reason, OSError) and reason.strerror and reason.filename:
+        return f"`{reason.filename}`: {reason.strerror}."
+    return str(reason) or type(reason).__name__
+
+
+def _usage(reason: Any) -> str:
+    """What is wrong with the arguments, and where to read on."""
+    text = " ".join(reason.format_message().split()) or "a command is missing."
+    where = getattr(getattr(reason, "ctx", None), "command_path", "calibrant")
+    return f"{text if text.endswith(('.', '?')) else text + '.'} Try `{where} --help`."
+
+
+def _as_note(message: Warning | str, *_: Any, **__: Any) -> None:
+    note(str(message))

@@ -1,0 +1,157 @@
+"""``calibrant apply``: put new forecasts right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._checks import probability
+from ..engines.added import Added
+from ..engines.arrow import apply
+from ..store.calibrators import describe, load
+from ..store.columns import NAMES, Columns
+from ..store.detection import Asked, find_columns, known
+from ..store.tables import Table, open_table
+from ..store.writing import check_target
+from .console import note, progress, say, say_json
+from .fit import OVERWRITE
+from .inspect import CALIBRATOR
+from .options import FORECASTS, JSON, TABLE, with_columns
+
+OUTPUT = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", help="The table to write; its name tells the format.", metavar="FILE", show_default=False
+    ),
+]
+_PANEL = "Columns to add, in the order given (default: quantiles at 0.05, 0.25, 0.5, 0.75, 0.95)"
+
+
+def _asked_for(kind: str) -> Any:
+    """A callback that keeps the order of the options."""
+
+    def remember(context: typer.Context, value: Any) -> Any:
+        items = context.meta.setdefault("added", [])
+        for text in value if isinstance(value, list) else []:
+            items.extend((kind, _share(part, kind)) for part in text.split(","))
+        if value is True:
+            items.append((kind, None))
+        return value
+
+    return remember
+
+
+def _share(text: str, kind: str) -> float:
+    name = "levels" if kind == "level" else kind
+    try:
+        return probability(float(text), name)
+    except ValueError as reason:
+        hint = "Percent? Divide by 100." if text.replace(".", "").isdigit() else ""
+        raise ValueError(f"--{name} must be numbers strictly between 0 and 1; got {text!r}. {hint}".strip()) from reason
+
+
+LEVELS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--levels",
+        callback=_asked_for("level"),
+        metavar="0.1,0.5,…",
+        rich_help_panel=_PANEL,
+        help="Quantiles q0.1, q0.5, …",
+    ),
+]
+COVERAGE = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--coverage",
+        callback=_asked_for("coverage"),
+        metavar="0.9,…",
+        rich_help_panel=_PANEL,
+        help="Ends of central intervals lo-90, hi-90, …",
+    ),
+]
+MEAN = Annotated[
+    bool, typer.Option("--with-mean", callback=_asked_for("mean"), rich_help_panel=_PANEL, help="Calibrated means.")
+]
+STD = Annotated[
+    bool,
+    typer.Option(
+        "--with-std", callback=_asked_for("std"), rich_help_panel=_PANEL, help="Calibrated standard deviations."
+    ),
+]
+
+
+@partial(with_columns, names=FORECASTS)
+def command(
+    context: typer.Context,
+    calibrator: CALIBRATOR,
+    table: TABLE,
+    *,
+    asked: Asked,
+    output: OUTPUT,
+    levels: LEVELS = None,
+    coverage: COVERAGE = None,
+    with_mean: MEAN = False,
+    with_std: STD = False,
+    overwrite: OVERWRITE = False,
+    json: JSON = False,
+) -> None:
+    """Calibrate the forecasts in a table and write it with new columns at its end.
+
+    Which column is what is remembered from fit; the options below are for tables with other names. Class
+    probabilities are added as p_LABEL.
+
+    **Example:** `calibrant apply shop.calibrant new.parquet --levels 0.1,0.9 --coverage 0.9 -o calibrated.parquet`
+    """
+    fitted, saved = load(calibrator), describe(calibrator)["metadata"]
+    source = open_table(table)
+    check_target(output, table, calibrator, overwrite=overwrite)
+    columns, notes = _columns(source, asked, saved, fitted)
+    added = Added(tuple(context.meta.get("added", ())))
+    with progress("calibrating", source.rows) as (done, _):
+        names = apply(fitted, source, columns, output, added=added, overwrite=overwrite, progress=done)
+    for text in [*source.notes, *notes]:
+        note(text)
+    if json:
+        return say_json({"output": str(output), "added": names})
+    say(f"{output} has the columns of {table} and {', '.join(names)}")
+    return None
+
+
+def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Columns, list[str]]:
+    """Roles of columns: those of fit, but for what was said; found out where nobody knows."""
+    kept = saved.get("columns") if isinstance(saved, dict) else None
+    if kept is None or asked.kinds():
+        scores_are = getattr(fitted, "scores_are", "probabilities")
+        columns, notes = find_columns(table, replace(asked, group=[], scores_are=scores_are), outcomes=False)
+        if kept is not None:
+            _check_kind(columns, Columns.from_dict(kept))
+            columns = replace(Columns.from_dict(kept), forecast=columns.forecast, keys=columns.keys)
+    else:
+        columns, notes = Columns.from_dict(kept), []
+    if columns.kind == "classes":
+        columns = _in_order(columns, tuple(str(label) for label in fitted.classes_))
+    columns = replace(columns, group=tuple(asked.group) or columns.group)
+    for name in (*columns.forecast, *columns.group):
+        known(table, name)
+    return columns, notes
+
+
+def _check_kind(columns: Columns, fitted: Columns) -> None:
+    if columns.kind != fitted.kind or len(columns.forecast) != len(fitted.forecast):
+        got = f"{NAMES[columns.kind]} in {len(columns.forecast)} columns"
+        raise ValueError(f"the calibrator was fitted to {fitted}; got {got}.")
+
+
+def _in_order(columns: Columns, labels: tuple[str, ...]) -> Columns:
+    """Columns of classes in the order of the calibrator's labels; a single one is the second label's."""
+    keys = [str(key) for key in columns.keys]
+    wanted = [*labels[1:]] if len(columns.forecast) == 1 else [*labels]
+    given = dict(zip(keys[-len(columns.forecast) :], columns.forecast, strict=True))
+    if set(given) != set(wanted):
+        raise ValueError(f"the calibrator is for classes {', '.join(wanted)}; got columns for {', '.join(given)}.")
+    return replace(columns, forecast=tuple(given[label] for label in wanted), keys=labels)

@@ -1,0 +1,80 @@
+"""``calibrant compare``: which calibrator is best."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..engines.arrow import compare
+from ..engines.methods import candidates_for
+from ..engines.result import BEFORE
+from ..select import Comparison
+from ..store.columns import Columns
+from ..store.detection import Asked, find_columns
+from ..store.tables import open_table
+from .console import note, progress, say, say_json, say_table
+from .looking import how_to_apply
+from .options import COLUMNS, JSON, METHODS, ROWS, TABLE, with_columns
+
+REPEATS = Annotated[int, typer.Option(help="Times to cross-validate; with --time once.", min=1)]
+
+
+@partial(with_columns, names=[name for name in COLUMNS if name != "group"])
+def command(
+    table: TABLE, *, asked: Asked, method: METHODS = None, rows: ROWS = 20_000, repeats: REPEATS = 1, json: JSON = False
+) -> None:
+    """Compare calibrators on a table of forecasts, "none" among them.
+
+    Each is cross-validated on the same five folds; without --method every sensible one is tried. Best first; where
+    several are as good as each other, the simplest is recommended.
+
+    **Example:** `calibrant compare forecasts.csv --method scale --method quantile --method stack`
+    """
+    source = open_table(table)
+    columns, notes = find_columns(source, asked)
+    candidates = candidates_for(columns, method) if method else None
+    if columns.time and repeats > 1:
+        raise ValueError("--repeats is for random folds; those along --time are always the same.")
+    cv = 5 if columns.time else (5, repeats)
+    with progress("comparing", source.rows) as (done, stage):
+        options: dict[str, Any] = {"candidates": candidates, "most": rows, "cv": cv, "progress": done}
+        found, left_out = compare(source, columns, fits=lambda k, all_: stage(f"fit {k} of {all_}"), **options)
+    for text in [*source.notes, *notes, *left_out]:
+        note(text)
+    show(found, table, columns, json)
+
+
+def show(found: Comparison, table: Path, columns: Columns, json: bool) -> None:
+    """The table, the recommendation, and how to follow it."""
+    how = how_to_apply(table, columns, BEFORE if found.chosen == "none" else found.chosen)
+    if json:
+        return say_json({**as_dict(found), "command": how})
+    measures = list(found.measures[0])
+    heads = ["", "above best", *measures, *(["Pareto front"] if found.front.any() else [])]
+    rows = []
+    for i in np.argsort(found.loss, kind="stable"):
+        cells = [f"{found.loss[i] - found.loss.min():.4f} ± {found.error[i]:.4f}"]
+        cells += [f"{value:.4g} ± {error:.2g}" for value, error in found.measures[i].values()]
+        rows.append([found.names[i], *cells, *(["yes" if found.front[i] else ""] if found.front.any() else [])])
+    say_table(heads, rows)
+    say("", found.recommendation)
+    if how:
+        say("", how)
+    return None
+
+
+def as_dict(found: Comparison) -> dict[str, Any]:
+    """What JSON can hold of it: values and standard errors."""
+    tables = zip(found.names, found.measures, strict=True)
+    return {
+        "chosen": found.chosen,
+        "recommendation": found.recommendation,
+        "loss": dict(zip(found.names, found.loss.tolist(), strict=True)),
+        "error": dict(zip(found.names, found.error.tolist(), strict=True)),
+        "front": [name for name, on in zip(found.names, found.front, strict=True) if on],
+        "measures": {name: {key: list(pair) for key, pair in table.items()} for name, table in tables},
+    }

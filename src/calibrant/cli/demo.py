@@ -1,0 +1,59 @@
+"""``calibrant demo``: the whole way on bundled data."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import typer
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import KFold
+
+from ..store.detection import Asked
+from ..store.writing import write_table, write_text
+from .console import say, say_json
+from .looking import look
+from .options import JSON
+
+OUTPUT = Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.", metavar="FOLDER")]
+
+
+def command(output: OUTPUT = Path("calibrant-demo"), json: JSON = False) -> None:
+    """Forecast the progress of diabetes with Bayesian ridge regression and write a full report on the forecasts.
+
+    The data come with scikit-learn. The forecasts of each patient are by a model that has not seen the patient; they
+    are written as a CSV file too, to try the other commands on.
+    """
+    from ..report import render
+
+    output.mkdir(parents=True, exist_ok=True)
+    forecasts, page = output / "forecasts.csv", output / "report.html"
+    write_table(forecasts, diabetes_forecasts().to_batches())
+    result = look(forecasts, Asked(group=["sex", "age"]), lambda _: None, 20_000)
+    write_text(page, render(result))
+    if json:
+        return say_json({**result.to_dict(), "forecasts": str(forecasts), "report": str(page)})
+    say(result.verdict, f"The forecasts are in {forecasts}", f"The report is in {page.resolve()}")
+    say(
+        "",
+        "Next:",
+        shlex.join(["calibrant", "evaluate", str(forecasts), "--group", "sex"]),
+        *result.command.splitlines()[:1],
+    )
+    return None
+
+
+def diabetes_forecasts() -> pa.Table:
+    """Forecasts of patients that the model has not seen, with outcomes."""
+    X, y = load_diabetes(return_X_y=True)
+    raw, _ = load_diabetes(return_X_y=True, scaled=False)
+    mu, sigma = np.empty(len(y)), np.empty(len(y))
+    for train, test in KFold(10, shuffle=True, random_state=0).split(X):
+        mu[test], sigma[test] = BayesianRidge().fit(X[train], y[train]).predict(X[test], return_std=True)
+    age = np.where(raw[:, 0] < 40, "under 40", np.where(raw[:, 0] < 60, "40 to 59", "60 and over"))
+    sex = np.where(raw[:, 1] == 1, "1", "2")
+    return pa.table({"mu": mu.round(2), "sigma": sigma.round(2), "y": y, "sex": sex, "age": age})

@@ -1,0 +1,94 @@
+"""``calibrant fit``: learn the correction."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..engines.arrow import analysed, fit
+from ..engines.methods import method as calibrator_of
+from ..engines.methods import methods_for
+from ..engines.result import Result
+from ..engines.sampling import Sample
+from ..regression import PointCalibrator
+from ..store.calibrators import save
+from ..store.columns import Columns
+from ..store.detection import Asked, find_columns
+from ..store.tables import open_table
+from ..store.writing import check_target
+from .console import note, progress, say, say_json
+from .options import JSON, TABLE, with_columns
+from .shown import show_measures
+
+MEASURED = 5_000  # rows for the measures that are saved beside the calibrator
+OUTPUT = Annotated[
+    Path, typer.Option("--output", "-o", help="The file to save the calibrator in.", metavar="FILE", show_default=False)
+]
+METHOD = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        help="The calibrator. For distributions: quantile (default), scale, density, gp-beta, gpc, flow, stack, auto. "
+        "For --point: residual (default), point. For classes: auto (default), temperature, platt, beta, isotonic, "
+        "smooth-isotonic, binning, vector, dirichlet, venn-abers.",
+    ),
+]
+OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Allow the output to be an input.")]
+
+
+@with_columns
+def command(
+    table: TABLE,
+    *,
+    asked: Asked,
+    output: OUTPUT,
+    method: METHOD = None,
+    overwrite: OVERWRITE = False,
+    json: JSON = False,
+) -> None:
+    """Learn from forecasts and outcomes how forecasts are off, and save the correction.
+
+    The file remembers which column is what. With --group, one correction per group.
+
+    **Example:** `calibrant fit forecasts.csv --mean mu --std sigma --target y -o shop.calibrant`
+    """
+    source = open_table(table)
+    columns, notes = find_columns(source, asked)
+    calibrator = calibrator_of(method, columns)
+    check_target(output, table, overwrite=overwrite, table=False)
+    sample = Sample(MEASURED)
+    with progress("fitting", source.rows) as (done, stage):
+        fitted = fit(source, columns, calibrator, sample=sample, progress=done)
+        stage("measuring")
+        result = _measured(sample, columns, calibrator, method or next(iter(methods_for(columns))))
+    notes = [*source.notes, *notes, *sample.notes()]
+    kept = _metadata(source.name, columns, result, notes)
+    save(fitted, output, metadata=kept)
+    for text in notes:
+        note(text)
+    if json:
+        return say_json({"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_, **kept})
+    if result is not None:
+        say(result.verdict, "")
+        show_measures(result)
+        say("")
+    say(f"{type(fitted).__name__} of {fitted.n_rows_:,} rows saved in {output}. To apply it:")
+    say(shlex.join(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
+    return None
+
+
+def _measured(sample: Sample, columns: Columns, calibrator: Any, name: str) -> Result | None:
+    """Cross-validated measures on some of the rows, before and after; calibrated points have none of these."""
+    if isinstance(calibrator, PointCalibrator):
+        return None
+    return analysed(sample, columns, candidates={name: calibrator})
+
+
+def _metadata(source: str, columns: Columns, result: Result | None, notes: list[str]) -> dict[str, Any]:
+    measures = {} if result is None else result.to_dict()["measures"]
+    return {"source": source, "columns": columns.to_dict(), "measures": measures, "notes": notes}

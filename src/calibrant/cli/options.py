@@ -1,0 +1,74 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..store.detection import Asked
+
+_PANEL = "Which column is what (found by their names where not said)"
+
+
+def _column(text: str, metavar: str = "COLUMN") -> Any:
+    return typer.Option(help=text, rich_help_panel=_PANEL, metavar=metavar)
+
+
+COLUMNS: dict[str, Any] = {
+    "target": Annotated[str | None, _column("Outcomes, or labels of classes.")],
+    "mean": Annotated[str | None, _column("Means of the forecasts; with --std.")],
+    "std": Annotated[str | None, _column("Standard deviations of the forecasts; with --mean.")],
+    "quantile": Annotated[
+        list[str], _column("A quantile's level and column, such as 0.1=q10. Repeat for each.", "LEVEL=COLUMN")
+    ],
+    "sample_prefix": Annotated[str | None, _column("What names of columns of samples begin with.", "PREFIX")],
+    "point": Annotated[str | None, _column("Point predictions, where there is nothing else.")],
+    "probability": Annotated[
+        list[str], _column("A class and the column of its probability. Repeat for each.", "LABEL=COLUMN")
+    ],
+    "class_prefix": Annotated[
+        str | None, _column("What names of columns of class probabilities begin with.", "PREFIX")
+    ],
+    "scores_are": Annotated[str, _column("What columns of classes hold: probabilities, logits or margins.", "KIND")],
+    "weight": Annotated[str | None, _column("Weights; a weight of 2 is the row twice.")],
+    "group": Annotated[list[str], _column("Groups to look at one by one. Repeat for more.")],
+    "time": Annotated[str | None, _column("Time; folds then follow its order.")],
+}
+
+TABLE = Annotated[Path, typer.Argument(help="A Parquet, CSV or Arrow file.", metavar="TABLE", show_default=False)]
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+ROWS = Annotated[int, typer.Option(help="Rows to look at; of a larger table, that many drawn at random.", min=20)]
+METHODS = Annotated[
+    list[str] | None, typer.Option("--method", "-m", metavar="NAME", help="A calibrator to try. Repeat for more.")
+]
+
+
+FORECASTS = [name for name in COLUMNS if name not in ("target", "scores_are", "weight", "time")]
+
+
+def with_columns(command: Callable[..., Any], names: Sequence[str] = tuple(COLUMNS)) -> Callable[..., Any]:
+    """A command whose argument ``asked`` is spread over options, one a role of columns."""
+    hints = typing.get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != "asked"
+    ]
+    defaults = vars(Asked())
+    kind = inspect.Parameter.KEYWORD_ONLY
+    roles = [inspect.Parameter(name, kind, default=defaults[name], annotation=COLUMNS[name]) for name in names]
+
+    @wraps(command)
+    def spread(*positional: Any, **options: Any) -> Any:
+        asked = Asked(**{name: options.pop(name) for name in names})
+        return command(*positional, asked=asked, **options)
+
+    spread.__signature__ = inspect.Signature([*own, *roles])  # type: ignore[attr-defined]
+    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *roles]}
+    return spread

@@ -1,0 +1,46 @@
+"""``calibrant report``: one page to open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..engines.methods import candidates_for
+from ..store.detection import Asked
+from ..store.writing import check_target, write_text
+from .console import note, say, say_json
+from .looking import look
+from .options import JSON, METHODS, ROWS, TABLE, with_columns
+
+OUTPUT = Annotated[Path, typer.Option("--output", "-o", help="The page to write.", metavar="FILE")]
+
+
+@with_columns
+def command(
+    table: TABLE,
+    *,
+    asked: Asked,
+    output: OUTPUT = Path("report.html"),
+    method: METHODS = None,
+    rows: ROWS = 20_000,
+    json: JSON = False,
+) -> None:
+    """Write a report on a table of forecasts: one HTML page that needs nothing else.
+
+    Without --method every sensible calibrator is tried; the page lets you switch between them.
+
+    **Example:** `calibrant report forecasts.csv --group shop -o report.html`
+    """
+    from ..report import render
+
+    check_target(output, table, table=False)
+    result = look(table, asked, lambda columns: candidates_for(columns, method) if method else None, rows)
+    write_text(output, render(result))
+    for text in result.notes:
+        note(text)
+    if json:
+        return say_json({**result.to_dict(), "report": str(output)})
+    say(result.verdict, f"The report is in {output}")
+    return None
