@@ -28,7 +28,9 @@ def laws() -> Result:
         groups={"<region>": names, "day": np.arange(n) % 7},
         axis=np.datetime64("2024-01-01") + np.arange(n),
     )
-    return replace(result, source=f"{EVIL}.csv", notes=[f"note {EVIL}"], command=f"calibrant apply '{EVIL}' & echo")
+    return replace(
+        result, source=f"{EVIL}.csv", notes=[f"note {EVIL}"], command=f"calibrant fit 'a  b'\ncalibrant apply '{EVIL}'"
+    )
 
 
 @pytest.fixture(scope="session")

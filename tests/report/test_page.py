@@ -68,7 +68,7 @@ def test_all_parts_are_there(page: str, laws: Result) -> None:
         "Notes",
     ]
     assert tree.count["figure"] == 3 * 4 + 2 + 2  # of three stages; before; map and comparison
-    assert "calibrant apply '<script>alert('x')</script>' & echo" in tree.texts["code"]
+    assert "calibrant fit 'a  b'\ncalibrant apply '<script>alert('x')</script>'" in tree.texts["code"]
     assert len([text for text in tree.texts["title"] if text.startswith("PIT ")]) == 10 * 4
 
 

@@ -42,4 +42,8 @@ def _gain(before: dict[str, MetricInterval], after: dict[str, MetricInterval], n
         return ""
     change = after[name].value - before[name].value
     word = "falls" if change < 0 else "rises"
-    return f"The {name} {word} by {abs(change):.3f} nats, to {after[name].value:.3f}."
+    return f"The {name} {word} by {_nats(abs(change))} nats, to {_nats(after[name].value)}."
+
+
+def _nats(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10_000 else f"{value:.2g}"

@@ -10,6 +10,7 @@ import numpy as np
 from ..displays import ConfusionDisplay, ReliabilityDisplay
 from ..displays._axes import percent
 from ..displays.class_map import ClassMapDisplay
+from ..displays.confusion import MOST_TEXTS
 from ..engines.result import BEFORE, Result
 from . import svg
 from .law_pictures import colour, sides
@@ -50,7 +51,7 @@ def confusions(result: Result, stage: str) -> str:
         result.y, *labels, classes=result.classes, names=names, sample_weight=result.weights
     )
     short = np.array([clean(label, LONGEST) for label in result.classes])
-    size = max(3.4, 0.6 * len(short))
+    size = max(3.4, (0.55 if len(short) <= MOST_TEXTS else 0.3) * len(short))
 
     def draw(axes: Any) -> svg.Titles:
         from matplotlib.colors import LinearSegmentedColormap
@@ -58,6 +59,8 @@ def confusions(result: Result, stage: str) -> str:
         faint = LinearSegmentedColormap.from_list("faint", [svg.AFTER + "00", svg.AFTER])  # the page shines through
         replace(shown, classes=short).plot(ax=axes, cmap=faint)
         for ax in np.ravel(axes):
+            if len(short) > MOST_TEXTS:  # no room for shares either
+                ax.set(xticklabels=short, yticklabels=short)
             ax.tick_params(axis="x", rotation=0 if max(map(len, short)) * len(short) < 24 else 90)
         return []
 

@@ -18,7 +18,7 @@ from ..engines.measures import CALIBRATION, common_loss
 from ..engines.result import BEFORE, Result
 from ..store.archive import write_atomically
 from . import class_pictures, comparison, law_pictures, tables
-from .words import MEANING, number, safe
+from .words import MEANING, exact, number, safe
 
 MOST_SHOWN = 3  # calibrators that the switch offers
 CARDS = {
@@ -208,7 +208,7 @@ class Page:
         result = self.result
         if result.calibrator is None:
             return ""
-        lines = f"<pre><code>{safe(result.command, 2000)}</code></pre>" if result.command else ""
+        lines = f"<pre><code>{exact(result.command)}</code></pre>" if result.command else ""
         name = safe(type(result.calibrator).__name__)
         text = f"<p>The recommended calibrator, <code>{name}</code>, fitted to all rows.</p>{lines}"
         if result.task == "classification":

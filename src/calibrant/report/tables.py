@@ -66,7 +66,7 @@ def measures_table(result: Result, shown: Sequence[str]) -> str:
     for name in names:
         cells = [Cell(safe(name)), *([] if first is None else [Cell(with_interval(first.get(name), name))])]
         cells += [Cell(with_interval(result.measures[stage].get(name), name), "", k) for k, stage in enumerate(shown)]
-        rows.append(([*cells, Cell(f'<span class="soft">{MEANING.get(name, "")}</span>')], ""))
+        rows.append(([*cells, Cell(f'<span class="says">{MEANING.get(name, "")}</span>')], ""))
     return table(heads, rows, sortable=False)
 
 

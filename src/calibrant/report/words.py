@@ -48,6 +48,15 @@ def safe(text: Any, longest: int = LONGEST) -> str:
     return escape(clean(text, longest))
 
 
+def exact(text: str) -> str:
+    r"""Text to be copied, with all its spaces and lines.
+
+    >>> exact("fit 'a  b.csv'\n>x")
+    'fit &#x27;a  b.csv&#x27;\n&gt;x'
+    """
+    return escape(text.encode(errors="replace").decode())
+
+
 def number(value: Any, measure: str = "") -> str:
     """Four digits, or percents where the measure is a share.
 
