@@ -27,6 +27,8 @@ def test_digits(value: float, measure: str, text: str) -> None:
 
 def test_intervals() -> None:
     assert with_interval(MetricInterval(0.7, 0.6, 0.8), "ECE") == "70.0 % <small>60.0 to 80.0</small>"
+    assert with_interval(MetricInterval(0.99, 0.97, 1.01), "ECE") == "99.0 % <small>97.0 to 100.0</small>"
+    assert with_interval(MetricInterval(0.99, np.nan, np.nan), "ECE") == "99.0 % <small>– to –</small>"
     assert with_interval(None, "ECE") == "–"
 
 

@@ -108,7 +108,8 @@ def worst_table(result: Result) -> str:
     )
     rows = []
     for row in result.worst:
-        outcome = number_cell(row.outcome) if isinstance(row.outcome, float) else name_cell(row.outcome)
+        real = row.outcome
+        outcome = Cell(f"{real:.6g}", real) if isinstance(real, float) else name_cell(real)
         cells = [Cell(str(row.row), row.row), outcome, Cell(safe(row.forecast), safe(row.forecast))]
         cells += [number_cell(row.loss_before)] * both + [number_cell(row.loss_after)]
         rows.append((cells, ""))

@@ -79,5 +79,8 @@ def with_interval(found: MetricInterval | None, measure: str) -> str:
     """Value, and behind it the interval in small print; HTML."""
     if found is None:
         return DASH
-    low, high = (number(float(end), measure).removesuffix(" %") for end in (found.low, found.high))
+    ends = [float(end) for end in (found.low, found.high)]
+    if measure in SHARES:
+        ends = [min(max(end, 0.0), 1.0) for end in ends]  # what no share can be says nothing
+    low, high = (number(end, measure).removesuffix(" %") for end in ends)
     return f"{number(float(found.value), measure)} <small>{low} to {high}</small>"
