@@ -5,13 +5,16 @@ from __future__ import annotations
 from .beta_parameters import BetaParametersDisplay
 from .calibration_curve import CalibrationCurveDisplay
 from .calibration_map import CalibrationMapDisplay
+from .class_map import ClassMapDisplay
 from .confusion import ConfusionDisplay
 from .density import DensityDisplay
 from .fan import FanDisplay
+from .pareto import ParetoDisplay
 from .pit import PITDisplay
 from .point_calibration import PointCalibrationDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
+from .sharpness import SharpnessDisplay
 from .threshold_map import ThresholdMapDisplay
 from .threshold_reliability import ThresholdReliabilityDisplay
 
@@ -19,13 +22,16 @@ __all__ = [
     "BetaParametersDisplay",
     "CalibrationCurveDisplay",
     "CalibrationMapDisplay",
+    "ClassMapDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
     "FanDisplay",
     "PITDisplay",
+    "ParetoDisplay",
     "PointCalibrationDisplay",
     "ROCDisplay",
     "ReliabilityDisplay",
+    "SharpnessDisplay",
     "ThresholdMapDisplay",
     "ThresholdReliabilityDisplay",
 ]
