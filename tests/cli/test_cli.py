@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -307,6 +308,38 @@ def test_trouble_while_writing(
     got, out, err = run(capsys, "apply", "a.calibrant", "new.parquet", "-o", "x.parquet")
     assert (got, out, err) == (code, "", f"calibrant: {message}\n")
     assert sorted(Path.cwd().iterdir()) == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_calibrators_that_cannot_be_saved(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    code, out, err = run(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "x.calibrant")
+    assert (code, out) == (2, "") and "calibrant: cannot write `x.calibrant`: No space left on device.\n" in err
+    assert not list(Path.cwd().glob("*x.calibrant*"))
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_nothing_behind(sign: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ok(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "a.calibrant")
+    program = (
+        "import os, sys; from calibrant.cli import main; from calibrant.store import writing\n"
+        f"def stop(*_): os.kill(os.getpid(), {int(sign)})\n"
+        "real = writing._writer\n"
+        "writing._writer = lambda *a: (stop(), real(*a))[1]\n"
+        "sys.exit(main(['apply', 'a.calibrant', 'new.parquet', '-o', 'x.parquet']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=folder)
+    assert (done.returncode, done.stderr) == (130, "calibrant: interrupted; nothing was written.\n")
+    assert not list(folder.glob("*x.parquet*"))
+
+
+def test_missing_parts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "calibrant.cli.app", raising=False)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert run(capsys, "--help") == (2, "", "calibrant: typer is not installed: pip install 'calibrant[app]'.\n")
 
 
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:

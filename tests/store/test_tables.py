@@ -107,6 +107,15 @@ def test_text_separators_marks_and_missing_values(tmp_path: Path) -> None:
     }
 
 
+def test_text_of_several_lines_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_tables, "BLOCK", 200)
+    lines = [f'{i},"first, line\nsecond ""line"" {i}"' for i in range(100)]
+    (tmp_path / "a.csv").write_text("\n".join(["n,text", *lines]) + "\n")
+    table = open_table(tmp_path / "a.csv")
+    back = together(table.batches(types=table.settled()))
+    assert back["text"][99].as_py() == 'first, line\nsecond "line" 99' and back["n"].to_pylist() == list(range(100))
+
+
 def test_types_of_text_hold_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_tables, "BLOCK", 300)
     path = tmp_path / "a.csv"
@@ -230,6 +239,13 @@ def test_unwritable_folders_and_types(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(PermissionError, match=r"^cannot write `.*page.html`: Permission denied\.$"):
         write_text(tmp_path / "page.html", "page")
     assert not list(tmp_path.iterdir())
+
+
+def test_categories_become_texts(tmp_path: Path) -> None:
+    coded = pa.table({"a": pa.array(["x", "y", "x"]).dictionary_encode()})
+    for name in FORMATS:
+        write_table(tmp_path / name, coded.to_batches())
+        assert together(open_table(tmp_path / name).batches())["a"].to_pylist() == ["x", "y", "x"]
 
 
 def test_texts_are_written_as_they_are(tmp_path: Path) -> None:

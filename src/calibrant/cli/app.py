@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -47,15 +50,9 @@ def calibrant(
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        Those of the process if None.
-    """
-    with warnings.catch_warnings():
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    with warnings.catch_warnings(), _stoppable():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _as_note
         try:
@@ -75,10 +72,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else OK
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Leave nothing half-written where the process is asked to end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _told(reason: BaseException) -> str:
     """The message of an error; those of the system are numbers first."""
     if isinstance(reason, OSError) and reason.strerror and reason.filename:
         return f"`{reason.filename}`: {reason.strerror}."
+    if isinstance(reason, ModuleNotFoundError):
+        return f"{reason.name} is not installed: pip install 'calibrant[app]'."
     return str(reason) or type(reason).__name__
 
 

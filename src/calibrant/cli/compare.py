@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from joblib import parallel_config
 
 from ..engines.arrow import compare
 from ..engines.methods import candidates_for
@@ -20,12 +21,20 @@ from .console import note, progress, say, say_json, say_table
 from .looking import how_to_apply
 from .options import COLUMNS, JSON, METHODS, ROWS, TABLE, with_columns
 
+JOBS = Annotated[int, typer.Option(help="Fits at a time.", min=1)]
 REPEATS = Annotated[int, typer.Option(help="Times to cross-validate; with --time once.", min=1)]
 
 
 @partial(with_columns, names=[name for name in COLUMNS if name != "group"])
 def command(
-    table: TABLE, *, asked: Asked, method: METHODS = None, rows: ROWS = 20_000, repeats: REPEATS = 1, json: JSON = False
+    table: TABLE,
+    *,
+    asked: Asked,
+    method: METHODS = None,
+    rows: ROWS = 20_000,
+    repeats: REPEATS = 1,
+    jobs: JOBS = 1,
+    json: JSON = False,
 ) -> None:
     """Compare calibrators on a table of forecasts, "none" among them.
 
@@ -40,7 +49,7 @@ def command(
     if columns.time and repeats > 1:
         raise ValueError("--repeats is for random folds; those along --time are always the same.")
     cv = 5 if columns.time else (5, repeats)
-    with progress("comparing", source.rows) as (done, stage):
+    with progress("comparing", source.rows) as (done, stage), parallel_config(n_jobs=jobs):
         options: dict[str, Any] = {"candidates": candidates, "most": rows, "cv": cv, "progress": done}
         found, left_out = compare(source, columns, fits=lambda k, all_: stage(f"fit {k} of {all_}"), **options)
     for text in [*source.notes, *notes, *left_out]:

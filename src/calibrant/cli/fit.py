@@ -18,7 +18,7 @@ from ..store.calibrators import save
 from ..store.columns import Columns
 from ..store.detection import Asked, find_columns
 from ..store.tables import open_table
-from ..store.writing import check_target
+from ..store.writing import check_target, told
 from .console import note, progress, say, say_json
 from .options import JSON, TABLE, with_columns
 from .shown import show_measures
@@ -68,7 +68,8 @@ def command(
         result = _measured(sample, columns, calibrator, method or next(iter(methods_for(columns))))
     notes = [*source.notes, *notes, *sample.notes()]
     kept = _metadata(source.name, columns, result, notes)
-    save(fitted, output, metadata=kept)
+    with told(output):
+        save(fitted, output, metadata=kept)
     for text in notes:
         note(text)
     if json:

@@ -52,11 +52,11 @@ def _title(stage: str, chosen: str) -> str:
 def _with_interval(measure: Any, name: str) -> str:
     if measure is None:
         return ""
-    ends = f"{_number(measure.low, name)} to {_number(measure.high, name)}"
-    return f"{_number(measure.value, name)}  ({ends})"
+    low, high = (_number(end, name, 3) for end in (measure.low, measure.high))
+    return f"{_number(measure.value, name)}  ({low} to {high})"
 
 
-def _number(value: Any, name: str) -> str:
+def _number(value: Any, name: str, digits: int = 4) -> str:
     if value is None:
         return ""
-    return f"{100 * value:.1f} %" if "%" in name else f"{value:.4g}"
+    return f"{100 * value:.1f} %" if "%" in name else f"{value:.{digits}g}"

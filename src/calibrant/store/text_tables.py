@@ -92,7 +92,7 @@ class TextTable:
 
 
 def _reader(path: Path, delimiter: str, options: Any = None) -> Any:
-    read, parse = csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(delimiter=delimiter)
+    read, parse = csv.ReadOptions(block_size=BLOCK), csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     return csv.open_csv(path, read_options=read, parse_options=parse, convert_options=options or csv.ConvertOptions())
 
 

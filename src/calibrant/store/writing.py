@@ -15,6 +15,8 @@ from pyarrow import csv
 from .archive import write_atomically
 from .tables import FORMATS, one_line
 
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+
 
 def check_target(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True) -> Path:
     """Return a path that may be written.
@@ -54,19 +56,19 @@ def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
             for batch in parts:
                 writer.write_batch(batch)
 
-    with _told(path):
+    with told(path):
         write_atomically(path, fill)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    with _told(path):
+    with told(path):
         write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
 
 
 def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
     if kind == "parquet":
-        texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_dictionary(field.type)]
+        texts = [field.name for field in schema if any(is_kind(field.type) for is_kind in _TEXTS)]
         return pq.ParquetWriter(file, schema, use_dictionary=texts or False)  # numbers hardly ever repeat
     if kind == "arrow":
         return pa.ipc.new_file(file, schema)
@@ -75,7 +77,7 @@ def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """Tell in one line why a path could not be written."""
     try:
         yield
