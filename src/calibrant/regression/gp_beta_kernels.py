@@ -102,8 +102,9 @@ class Embedding:
         if not is_normal_mixture(law):
             mean, log_scale = scaling.standardised(*moments(law))
             return np.column_stack([mean, log_scale, np.ones(len(law))])
-        parts = [scaling.standardised(part.loc, part.scale) for part in law.components]
-        shares = np.broadcast_to(law.weights, (len(law), len(parts)))
+        mixture: Any = law
+        parts = [scaling.standardised(part.loc, part.scale) for part in mixture.components]
+        shares = np.broadcast_to(mixture.weights, (len(law), len(parts)))
         return np.column_stack([*(mean for mean, _ in parts), *(log_scale for _, log_scale in parts), shares])
 
     def start(self, scaling: Scaling) -> Array:
