@@ -35,8 +35,8 @@ def fit(
 ) -> Any:
     """Fit a calibrator to a table.
 
-    Quantile and scale calibrators see nothing but normal scores, 8 bytes a row; the others need the columns themselves
-    in memory.
+    Quantile and scale calibrators see nothing but normal scores, 8 bytes a row, and with its default map the quantile
+    calibrator works in constant memory, whatever the size of the file; the others need the columns in memory.
 
     Parameters
     ----------

@@ -20,6 +20,24 @@ _NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", 
 _EXTRA = ("y", "weights", "groups", "time")
 _TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
+Numbers = Any  # of rows: an array, or Places
+
+
+class Places:
+    """The numbers of consecutive rows, made only where somebody asks."""
+
+    def __init__(self, start: int, rows: int) -> None:
+        self.start, self.rows = start, rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __getitem__(self, rows: Any) -> Any:
+        return np.asarray(self)[rows]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.int64]:
+        return np.arange(self.start, self.start + self.rows)
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -30,7 +48,7 @@ class Rows:
     """
 
     parts: list[Array]
-    numbers: NDArray[np.int64]
+    numbers: Numbers
     y: NDArray[Any] | None = None
     weights: Array | None = None
     groups: NDArray[np.object_] | None = None
@@ -51,7 +69,7 @@ class Rows:
         parts = [np.concatenate(columns) for columns in zip(*(piece.parts for piece in pieces), strict=True)]
         there = [name for name in _EXTRA if getattr(pieces[0], name) is not None]
         extra = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in there}
-        numbers = np.concatenate([piece.numbers for piece in pieces])
+        numbers = np.concatenate([np.asarray(piece.numbers) for piece in pieces])
         return cls(parts, numbers, **extra, read=sum(piece.read for piece in pieces))
 
 
@@ -65,15 +83,14 @@ def scan_rows(table: Table, columns: Columns) -> Iterator[Rows]:
 
 def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> Rows:
     """Rows of a batch that begins at row ``start`` of its table."""
-    y = None if columns.target is None else _outcomes(batch, columns, start)
-    places, read = np.arange(start, start + batch.num_rows), batch.num_rows
+    places: Numbers = Places(start, batch.num_rows)
+    y, read = None if columns.target is None else _outcomes(batch, columns, places), batch.num_rows
     if y is not None:
-        gone = y < 0 if columns.kind == "classes" else np.isnan(y)
-        if gone.any():
-            kept = ~gone
+        kept = _known(y, columns)
+        if kept is not None:
             y, places, batch = y[kept], places[kept], batch.filter(pa.array(kept))
     parts = [_finite(numbers(batch, name, places), name, places) for name in columns.forecast]
-    if columns.kind == "normal":
+    if columns.kind == "normal" and not parts[1].min(initial=1.0) > 0:
         _complain(parts[1] <= 0, parts[1], columns.forecast[1], "positive", places)
     weights = None
     if columns.weight is not None:
@@ -93,7 +110,7 @@ def forecasts_of(columns: Columns, rows: Rows) -> Forecasts:
         raise ValueError(f"{columns}, rows {first} to {last}: {reason}") from reason
 
 
-def numbers(batch: pa.RecordBatch, name: str, places: NDArray[np.int64]) -> Array:
+def numbers(batch: pa.RecordBatch, name: str, places: Numbers) -> Array:
     """A column of numbers; missing ones are NaN."""
     column = _decoded(batch[name])
     kind = column.type
@@ -121,12 +138,13 @@ def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _outcomes(batch: pa.RecordBatch, columns: Columns, start: int) -> NDArray[Any]:
+def _outcomes(batch: pa.RecordBatch, columns: Columns, places: Numbers) -> NDArray[Any]:
     """Numbers, NaN where missing; or places of labels, -1 where missing."""
-    target, places = str(columns.target), np.arange(start, start + batch.num_rows)
+    target = str(columns.target)
     if columns.kind != "classes":
         y = numbers(batch, target, places)
-        _complain(np.isinf(y), y, target, "finite", places)
+        if not _all_finite(y):
+            _complain(np.isinf(y), y, target, "finite", places)
         return y
     text, keys = _text(_unless_nan(_decoded(batch[target]))), [str(key) for key in columns.keys]
     if pa.types.is_boolean(_decoded(batch[target]).type) and {key.lower() for key in keys} <= _TRUTH.keys():
@@ -143,11 +161,19 @@ def _outcomes(batch: pa.RecordBatch, columns: Columns, start: int) -> NDArray[An
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
 
 
+def _known(y: NDArray[Any], columns: Columns) -> NDArray[np.bool_] | None:
+    """Which rows have an outcome; None if all have."""
+    if columns.kind != "classes" and _all_finite(y):
+        return None
+    kept = y >= 0 if columns.kind == "classes" else ~np.isnan(y)
+    return None if kept.all() else np.asarray(kept)
+
+
 def _unless_nan(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(column), None, column) if pa.types.is_floating(column.type) else column
 
 
-def _time(batch: pa.RecordBatch, name: str, places: NDArray[np.int64]) -> NDArray[Any]:
+def _time(batch: pa.RecordBatch, name: str, places: Numbers) -> NDArray[Any]:
     column = _decoded(batch[name])
     if column.null_count:
         row = places[int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))]
@@ -155,15 +181,19 @@ def _time(batch: pa.RecordBatch, name: str, places: NDArray[np.int64]) -> NDArra
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _finite(values: Array, name: str, places: NDArray[np.int64]) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return values
-    _complain(~np.isfinite(values), values, name, "finite numbers", places)
+def _finite(values: Array, name: str, places: Numbers) -> Array:
+    if not _all_finite(values):
+        _complain(~np.isfinite(values), values, name, "finite numbers", places)
     return values
 
 
-def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, places: NDArray[np.int64]) -> None:
+def _all_finite(values: Array) -> bool:
+    """Whether one cheap pass tells so; an overflowing sum has to be looked at closer."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, places: Numbers) -> None:
     if not bad.any():
         return
     rows = places[bad]
@@ -172,7 +202,7 @@ def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, place
     raise ValueError(f"column `{name}` must be {rule}; row{plural} {listed} (the first is 0): {values[bad][0]}.")
 
 
-def _first_value(column: pa.Array, places: NDArray[np.int64]) -> tuple[Any, int]:
+def _first_value(column: pa.Array, places: Numbers) -> tuple[Any, int]:
     """The first value that is no number; of texts that all look like numbers the first."""
     values = column.to_pylist()
     odd = [i for i, value in enumerate(values) if value is not None and not _looks_like_a_number(value)]

@@ -162,7 +162,7 @@ def _of_parquet(path: Path) -> Table:
         schema, rows = file.schema_arrow, file.metadata.num_rows
 
     def scan(columns: list[str], types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        with pq.ParquetFile(path, buffer_size=1 << 20) as file:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:  # buffers would keep the whole file
             yield from file.iter_batches(ROWS, columns=columns)
 
     return Table(str(path), schema, rows, "parquet", scan)
