@@ -6,10 +6,10 @@ import datetime
 import os
 from typing import Any
 
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
-from ..calibration.estimator import CalibratedEstimator
 from .archive import read, write
 from .codec import Decoder, Encoder
 from .registry import names_by_class
@@ -40,10 +40,11 @@ def save(calibrator: Any, path: str | os.PathLike[str], *, metadata: dict[str, A
     ...     load(f"{folder}/shop.calibrant")
     QuantileCalibrator()
     """
-    if isinstance(calibrator, CalibratedEstimator):
+    if isinstance(calibrator, MetaEstimatorMixin):
+        part = "each of its .calibrators_" if getattr(calibrator, "ensemble", False) else "its .calibrator_, if any"
         raise TypeError(
-            f"a {type(calibrator).__name__} has a model inside, which is not ours to save. Save its .calibrator_, and "
-            "the model by its own means."
+            f"a {type(calibrator).__name__} has a model inside, which is not ours to save. Save {part}, and the model "
+            "by its own means."
         )
     if isinstance(calibrator, type) or type(calibrator) not in names_by_class():
         raise TypeError(f"`calibrator` must be a fitted calibrator of this library; got {calibrator!r}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class Encoder:
             return item
         if isinstance(item, float):
             return item if np.isfinite(item) else {"float": repr(item)}
+        if isinstance(item, datetime.date):
+            return _of_date(item)
         if isinstance(item, np.ndarray):
             return self._of_array(item)
         if isinstance(item, dict):
@@ -59,11 +62,18 @@ class Encoder:
                 "parts can. Functions and models of your own? Save what they compute."
             )
         if is_tuple_class(kind):
-            return {"class": name, "state": {field: self(getattr(item, field)) for field in kind._fields}}
-        if dataclasses.is_dataclass(item):
+            names = list(kind._fields)
+        elif dataclasses.is_dataclass(item):
             names = [field.name for field in dataclasses.fields(item) if field.init]
-            return {"class": name, "state": {field: self(getattr(item, field)) for field in names}}
-        return {"class": name, "state": {field: self(value) for field, value in vars(item).items()}}
+        else:
+            names = list(vars(item))
+        return {"class": name, "state": {field: self._field(item, field) for field in names}}
+
+    def _field(self, item: Any, name: str) -> Tree:
+        try:
+            return self(getattr(item, name))
+        except TypeError as reason:
+            raise TypeError(f"{type(item).__name__}.{name}: {reason}") from None
 
 
 class Decoder:
@@ -92,6 +102,8 @@ class Decoder:
             return self._array(content)[()] if kind == "scalar" else self._array(content)
         if kind == "float":
             return {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}[content]
+        if kind in ("date", "datetime"):
+            return getattr(datetime, kind).fromisoformat(content)
         if kind == "dict":
             return {self(key, depth + 1): self(value, depth + 1) for key, value in content}
         values = [self(value, depth + 1) for value in content]
@@ -120,3 +132,11 @@ class Decoder:
             raise ValueError(f"{kind.__name__} needs {', '.join(unknown)}.")
         vars(made).update(values)
         return made
+
+
+def _of_date(item: datetime.date) -> Tree:
+    kind = "datetime" if isinstance(item, datetime.datetime) else "date"
+    text = item.isoformat()
+    if getattr(datetime, kind).fromisoformat(text) != item:
+        raise TypeError(f"the time {text} is too fine to be saved.")
+    return {kind: text}

@@ -8,9 +8,7 @@ import pkgutil
 from functools import cache
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
-from ..calibration.estimator import CalibratedEstimator
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 ROOMS = ("maps", "links", "calibration", "regression", "classification", "select")
 _PACKAGE = __name__.split(".")[0]
@@ -41,6 +39,6 @@ def is_tuple_class(item: type) -> bool:
 
 
 def _is_part(item: Any) -> bool:
-    if issubclass(item, CalibratedEstimator):  # has a foreign model inside
+    if issubclass(item, MetaEstimatorMixin):  # has a foreign model inside
         return False
     return issubclass(item, BaseEstimator) or dataclasses.is_dataclass(item) or is_tuple_class(item)

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from .._checks import Array
 from ..classification.base import ScoreCalibrator
 from ..distributions import Distribution, Normal
 from ..links.base import Link
 from ..maps import Map
+from ..select.comparison import Comparison
 
 SORTED = ("knots", "edges", "cumulative", "levels", "thresholds_", "edges_")
-_SOME = np.linspace(-6, 6, 25)
+_SOME = np.concatenate([[-1e3, -40.0], np.linspace(-6, 6, 25), [40.0, 1e3]])
+_SLACK = 1e-9  # of rounding, relative, where numbers must not decrease
 
 
 def check_parts(item: Any) -> None:
-    """Raise ValueError for NaN or unsorted numbers anywhere in the maps, links and curves of a calibrator."""
+    """Raise ValueError for NaN, unsorted numbers or maps that decrease anywhere in a calibrator."""
     if isinstance(item, dict):
         item = list(item.values())
     if isinstance(item, (list, tuple)):
         for part in item:
             check_parts(part)
         return
-    strict = dataclasses.is_dataclass(item) or isinstance(item, (Map, Link))
+    strict = (dataclasses.is_dataclass(item) or isinstance(item, (Map, Link))) and not isinstance(item, Comparison)
     for name, value in getattr(item, "__dict__", {}).items():
         if isinstance(value, (np.ndarray, float)):
             _check_numbers(np.asarray(value), f"{type(item).__name__}.{name}", name in SORTED, strict)
         else:
             check_parts(value)
+    if isinstance(item, Map) and item.rows is None:
+        _check_map(item)
 
 
 def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
@@ -42,13 +48,35 @@ def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
         raise ValueError(f"{name} must not decrease.")
 
 
+def _check_map(item: Map) -> None:
+    """A map must increase: at its bends, close to them, between them and beyond."""
+    bends = item.bends
+    near = [bends, np.nextafter(bends, -np.inf), np.nextafter(bends, np.inf), 0.5 * (bends[1:] + bends[:-1])]
+    z = np.unique(np.concatenate([_SOME, *near]))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if not (_increases(item(z)) and _increases(item.inverse(_SOME))):
+            raise ValueError(f"{type(item).__name__} must not decrease.")
+
+
+def _increases(values: Array) -> bool:
+    """Whether there is no NaN and no step down but by rounding."""
+    if np.isnan(values).any():
+        return False
+    before, after = values[..., :-1], values[..., 1:]
+    return bool(np.all((after >= before) | (before - after <= _SLACK * (1 + np.abs(before)))))
+
+
 def check_forecasts(calibrator: Any) -> None:
     """Raise ValueError if the calibrator cannot make a sound forecast."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if isinstance(calibrator, ScoreCalibrator) or hasattr(calibrator, "classes_"):
             _check_scores(calibrator)
-        elif not hasattr(calibrator, "common_"):  # grouped ones are checked by their parts
+        elif hasattr(calibrator, "common_"):
+            for part in (calibrator.common_, *calibrator.calibrators_.values()):
+                check_forecasts(part)
+        else:
             _check_laws(calibrator)
 
 
@@ -57,22 +85,38 @@ def _check_laws(calibrator: Any) -> None:
     if not isinstance(law, Distribution):
         return
     levels = law.cdf(_SOME[None, :])
-    if not (np.isfinite(levels).all() and np.all(np.diff(levels) >= -1e-12)):
+    if not (np.isfinite(levels).all() and _increases(levels) and levels.min() >= 0 and levels.max() <= 1):
         raise ValueError("its forecasts are no distributions.")
 
 
 def _takes_points(calibrator: Any) -> bool:
-    """Whether it was fitted to point predictions, on its own or as the first of a chain."""
-    steps = getattr(calibrator, "calibrators_", None)
-    first = steps[0] if isinstance(steps, list) and steps else calibrator
-    return getattr(first, "has_unit_", True) is False
+    """Whether it was fitted to point predictions, on its own or in a chain."""
+    return next((part.has_unit_ is False for part in _residual_parts(calibrator)), False)
+
+
+def _residual_parts(calibrator: Any) -> Iterator[Any]:
+    inner = getattr(calibrator, "calibrators_", None)
+    if hasattr(calibrator, "has_unit_"):
+        yield calibrator
+    elif isinstance(inner, list):
+        for step in inner:
+            yield from _residual_parts(step)
+    elif hasattr(calibrator, "calibrator_"):
+        yield from _residual_parts(calibrator.calibrator_)
 
 
 def _check_scores(calibrator: Any) -> None:
     classes = len(calibrator.classes_)
     kind = getattr(calibrator, "scores_are", "probabilities")
-    values = np.full((2, classes), 1 / classes) if kind != "margins" else np.zeros((2, classes))
-    if hasattr(calibrator, "transform"):
-        after = np.asarray(calibrator.transform(values))
-        if after.shape != (2, classes) or not np.isfinite(after).all() or after.min() < 0:
-            raise ValueError("its forecasts are no probabilities.")
+    weights = np.arange(1.0, 5 * classes + 1).reshape(5, classes) % 7 + 0.1
+    values = np.vstack([np.eye(classes)[:2], weights / weights.sum(axis=1, keepdims=True)])
+    if kind in ("margins", "logits"):
+        values = 8 * values - 4
+    if not hasattr(calibrator, "transform"):
+        calibrator.predict(values)
+        return
+    after = np.asarray(calibrator.transform(values))
+    if not np.isfinite(after).all() or after.shape not in ((len(values), classes), (len(values),)):
+        raise ValueError("its forecasts are no probabilities.")
+    if after.ndim == 2 and (after.min() < 0 or np.abs(after.sum(axis=1) - 1).max() > 1e-6):
+        raise ValueError("its forecasts are no probabilities.")
