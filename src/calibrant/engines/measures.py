@@ -55,9 +55,14 @@ def measured(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) 
     rows = _some(len(y))
     part = None if weights is None else weights[rows]
     for name, measure in OTHERS[task].items():
-        around = partial(bootstrap_interval, measure, y[rows], forecasts[rows], sample_weight=part)
-        _try(found, name, partial(around, n_resamples=RESAMPLES))
+        _try(found, name, partial(_around, measure, y[rows], forecasts[rows], part))
     return found
+
+
+def _around(measure: Measure, y: NDArray[Any], forecasts: Any, weights: Array | None) -> MetricInterval:
+    """Interval of a measure that noise enlarges, and resampling once more: reflected at its value, never below 0."""
+    found = bootstrap_interval(measure, y, forecasts, sample_weight=weights, n_resamples=RESAMPLES, method="basic")
+    return MetricInterval(found.value, max(0.0, min(found.low, found.value)), max(found.high, found.value))
 
 
 def values(
