@@ -115,7 +115,7 @@ def test_compare_and_report(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["forecasts.csv", "--method", "scale", "--method", "quantile", "--rows", "500"]
     out, err = ok(capsys, "compare", *arguments)
     assert [line.split()[0] for line in out.splitlines()[1:4]][-1] == "none" and "Take scale: " in out
-    assert "measures and pictures are of 500 of 1200 rows, drawn at random" in err
+    assert "500 of 1200 rows were looked at, drawn at random" in err
     assert "calibrant fit forecasts.csv --mean mu --std sigma --target y --method scale -o forecasts.calibrant" in out
     found = json.loads(ok(capsys, "compare", *arguments, "--json")[0])
     assert list(found["measures"]) == ["none", "scale", "quantile"] and found["chosen"] == "scale"

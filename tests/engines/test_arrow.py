@@ -204,7 +204,7 @@ def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
     score = np.where(late, z**2 / 2 + np.log(d["sigma"]), -np.inf)
     assert worst == np.nanargmax(score)
     sampled = arrow.evaluate(file(tmp_path, d), columns, candidates=candidates, most=500)
-    assert sampled.notes[1] == "measures and pictures are of 500 of 2970 rows, drawn at random"
+    assert sampled.notes[1] == "500 of 2970 rows were looked at, drawn at random"
     assert sampled.rows == N and len(sampled.y) < 500
 
 

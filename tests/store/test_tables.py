@@ -16,6 +16,7 @@ import pytest
 from pyarrow import csv
 
 from calibrant.store import tables, text_tables
+from calibrant.store.rows import texts
 from calibrant.store.tables import open_table
 from calibrant.store.writing import check_target, write_table, write_text
 
@@ -169,6 +170,23 @@ def test_truncated_parquet_and_missing_files(tmp_path: Path) -> None:
         open_table(tmp_path / "nope.csv")
     with pytest.raises(IsADirectoryError, match="is a folder; a table is one file"):
         open_table(tmp_path)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_files_are_told_or_read(name: str, tmp_path: Path) -> None:
+    path, rng, told = tmp_path / name, np.random.default_rng(0), []
+    write_table(path, TABLE.slice(0, 40).to_batches())
+    whole = np.frombuffer(path.read_bytes(), np.uint8)
+    for _ in range(150):
+        damaged = whole[: rng.integers(1, len(whole)) if rng.random() < 0.2 else len(whole)].copy()
+        damaged[rng.integers(len(damaged), size=3)] = rng.integers(256, size=3)
+        path.write_bytes(damaged.tobytes())
+        try:
+            for batch in open_table(path).batches():
+                _ = [texts(batch[column]) for column in batch.schema.names]
+        except (ValueError, OSError) as reason:
+            told.append(str(reason))
+    assert len(told) > 10 and not any("\n" in line for line in told)
 
 
 def test_targets_that_may_not_be_written(tmp_path: Path) -> None:

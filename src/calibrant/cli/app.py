@@ -59,7 +59,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = app(None if arguments is None else list(arguments), "calibrant", standalone_mode=False)
         except (KeyboardInterrupt, typer.Abort, typer.Exit) as leaving:
             code = getattr(leaving, "exit_code", INTERRUPTED)
-        except (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError) as reason:
+        except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, ModuleNotFoundError) as reason:
             complain(_told(reason))
             return WRONG
         except Exception as reason:

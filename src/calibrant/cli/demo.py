@@ -6,13 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
-import pyarrow as pa
 import typer
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import BayesianRidge
-from sklearn.model_selection import KFold
 
+from ..engines.example import diabetes_forecasts
 from ..store.detection import Asked
 from ..store.writing import write_table, write_text
 from .console import say, say_json
@@ -45,15 +41,3 @@ def command(output: OUTPUT = Path("calibrant-demo"), json: JSON = False) -> None
         *result.command.splitlines()[:1],
     )
     return None
-
-
-def diabetes_forecasts() -> pa.Table:
-    """Forecasts of patients that the model has not seen, with outcomes."""
-    X, y = load_diabetes(return_X_y=True)
-    raw, _ = load_diabetes(return_X_y=True, scaled=False)
-    mu, sigma = np.empty(len(y)), np.empty(len(y))
-    for train, test in KFold(10, shuffle=True, random_state=0).split(X):
-        mu[test], sigma[test] = BayesianRidge().fit(X[train], y[train]).predict(X[test], return_std=True)
-    age = np.where(raw[:, 0] < 40, "under 40", np.where(raw[:, 0] < 60, "40 to 59", "60 and over"))
-    sex = np.where(raw[:, 1] == 1, "1", "2")
-    return pa.table({"mu": mu.round(2), "sigma": sigma.round(2), "y": y, "sex": sex, "age": age})

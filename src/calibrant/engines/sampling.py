@@ -48,7 +48,7 @@ class Sample:
         if self.read > self.seen:
             said.append(f"{self.read - self.seen} of {self.read} rows have no outcome and are left out")
         if self.most is not None and self.seen > self.most:
-            said.append(f"measures and pictures are of {self.most} of {self.seen} rows, drawn at random")
+            said.append(f"{self.most} of {self.seen} rows were looked at, drawn at random")
         return said
 
     def _prune(self) -> None:

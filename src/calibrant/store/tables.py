@@ -180,6 +180,7 @@ def _of_arrow(path: Path) -> Table:
             else:
                 parts = iter(pa.ipc.open_stream(file))
             for batch in parts:
+                batch.validate(full=True)  # a damaged file may promise more bytes than there are
                 yield batch.select(columns)
 
     with pa.OSFile(str(path)) as file:
