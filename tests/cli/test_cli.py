@@ -207,6 +207,7 @@ WRONG = {
     "text": ("fit text.csv -o x", "column `mu` must be numbers; row 1 (the first is 0) of `text.csv` holds 'abc'."),
     "mixed": ("evaluate mixed.parquet", "column `mu` must be numbers; row 1 (the first is 0) holds 'abc' (string)."),
     "missing forecast": ("fit nan.csv -o x", "column `sigma` must be finite numbers; row 2 (the first is 0): nan."),
+    "one row": ("evaluate one.csv", "column `y` must have an outcome in 2 rows at least; it has 1."),
     "no forecasts": ("fit names.csv -o x", "`names.csv` has no forecast columns by their names. Say --mean and --std"),
     "no outcomes": ("fit new.parquet -o x", "which column of `new.parquet` holds the outcomes? Say --target; it has"),
     "unknown format": (
@@ -251,6 +252,7 @@ def wrong_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "text.csv": "mu,sigma,y\n1,1,1\nabc,1,1\n",
         "nan.csv": "mu,sigma,y\n1,1,1\n2,,\n3,,4\n",
         "names.csv": "a,b,y\n1,1,1\n",
+        "one.csv": "mu,sigma,y\n1,1,1\n",
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
@@ -262,6 +264,13 @@ def wrong_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_input_is_one_line(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     command, message = WRONG[case]
     assert fails(capsys, *command.split()).startswith(message)
+
+
+@pytest.mark.usefixtures("wrong_files")
+def test_few_rows_are_fitted_and_not_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = ok(capsys, "fit", "one.csv", "-o", "one.calibrant")
+    assert "QuantileCalibrator of 1 rows saved" in out and describe("one.calibrant")["metadata"]["measures"] == {}
+    ok(capsys, "inspect", "one.calibrant")
 
 
 @pytest.mark.usefixtures("wrong_files")

@@ -23,7 +23,7 @@ from .console import note, progress, say, say_json
 from .options import JSON, TABLE, with_columns
 from .shown import show_measures
 
-MEASURED = 5_000  # rows for the measures that are saved beside the calibrator
+FEWEST, MEASURED = 20, 5_000  # rows for the measures that are saved beside the calibrator
 OUTPUT = Annotated[
     Path, typer.Option("--output", "-o", help="The file to save the calibrator in.", metavar="FILE", show_default=False)
 ]
@@ -84,8 +84,8 @@ def command(
 
 
 def _measured(sample: Sample, columns: Columns, calibrator: Any, name: str) -> Result | None:
-    """Cross-validated measures on some of the rows, before and after; calibrated points have none of these."""
-    if isinstance(calibrator, PointCalibrator):
+    """Cross-validated measures on some of the rows, before and after; calibrated points and few rows have none."""
+    if isinstance(calibrator, PointCalibrator) or sample.seen < FEWEST:
         return None
     return analysed(sample, columns, candidates={name: calibrator})
 

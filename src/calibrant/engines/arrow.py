@@ -137,7 +137,7 @@ def compare(
     sample = Sample(most)
     for _ in _watched(scan_rows(open_table(source), columns), sample, progress):
         pass
-    rows = _some(sample, columns)
+    rows = _some(sample, columns, 2)
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
     found = select.compare(candidates, forecasts, y, sample_weight=rows.weights, time=rows.time, cv=cv, progress=fits)
     return found, sample.notes()
@@ -147,7 +147,7 @@ def analysed(
     sample: Sample, columns: Columns, *, candidates: Any = None, cv: int = 5, stage: Callable[[str], Any] | None = None
 ) -> Result:
     """The same for rows that a sample has seen."""
-    rows = _some(sample, columns)
+    rows = _some(sample, columns, 2)
     result = analyse(
         forecasts_of(columns, rows),
         outcomes_of(columns, rows),
@@ -240,9 +240,12 @@ def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress |
         yield rows
 
 
-def _some(sample: Sample, columns: Columns) -> Rows:
-    if not sample.seen:
-        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+def _some(sample: Sample, columns: Columns, least: int = 1) -> Rows:
+    if sample.seen < least:
+        rows = (
+            "some row; it has none" if least == 1 or not sample.seen else f"{least} rows at least; it has {sample.seen}"
+        )
+        raise ValueError(f"column `{columns.target}` must have an outcome in {rows}.")
     return sample.rows()
 
 
