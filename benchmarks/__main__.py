@@ -18,6 +18,7 @@ from benchmarks import (  # noqa: E402
     gpc,
     large,
     recalibration,
+    tables,
 )
 
 TABLES = {
@@ -30,6 +31,7 @@ TABLES = {
     "classification": classification.lines,
     "decisions": decisions.lines,
     "class_measures": class_measures.lines,
+    "tables": tables.lines,
 }
 
 

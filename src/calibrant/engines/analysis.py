@@ -15,7 +15,7 @@ from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
 from ..regression import ResidualCalibrator
 from ..select.candidates import named
-from ..select.comparison import NONE
+from ..select.comparison import NONE, Comparison
 from .folds import Cases
 from .measures import CALIBRATION, common_loss, losses, measured, of_class, values
 from .result import BEFORE, Group, Result, WorstRow
@@ -78,7 +78,10 @@ def analyse(
         stages[stage] = cases.out_of_fold(candidate, splits)
         measures[stage] = measured(cases.task, outcomes, stages[stage], weights)
     loss = common_loss(cases.task, measures)
-    chosen = min(measures, key=lambda stage: measures[stage][loss].value)
+    each = np.array([losses(cases.task, outcomes, stage, loss) for stage in stages.values()])
+    rows = np.ones(len(outcomes)) if weights is None else weights
+    comparison = Comparison.of(tuple(stages), each, rows, rows.sum())
+    chosen = comparison.chosen
     sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
     return Result(
         task=cases.task,
@@ -93,6 +96,7 @@ def analyse(
         groups=_groups({name: column[tested] for name, column in labels.items()}, *sides, weights, cases.classes),
         by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
         worst=_worst(cases.rows[tested], *sides, cases.classes, loss),
+        comparison=comparison,
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
         rows=len(forecasts),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -100,15 +101,10 @@ def compared(
     weights = [problem.weights[test] for _, test in splits]
     each = [parts[i : i + len(splits)] for i in range(0, len(parts), len(splits))]
     losses = np.array([np.concatenate([rows["loss"] for rows in folds]) for folds in each])
-    shares = np.concatenate(weights)
-    total, shares = shares.sum() / _times(splits), shares / shares.sum()
-    loss = losses @ shares
-    with np.errstate(invalid="ignore"):  # where a probability of 0 came true the loss is infinite
-        difference = losses - losses[np.argmin(loss)]
-        spread = np.square(difference - (difference @ shares)[:, None]) @ shares
+    together = np.concatenate(weights)
+    found = Comparison.of(tuple(candidates), losses, together, together.sum() / _times(splits))
     pairs = [list(zip(folds, weights, strict=True)) for folds in each]
-    measures = tuple(summarised(problem.task, pair) for pair in pairs) if full else ()
-    return Comparison(tuple(candidates), loss, np.sqrt(spread / total), measures)
+    return replace(found, measures=tuple(summarised(problem.task, pair) for pair in pairs) if full else ())
 
 
 def _held_out(candidate: Any, problem: Problem, split: Split, full: bool) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,16 @@ class Comparison:
     loss: Array
     error: Array
     measures: tuple[Measured, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, names: Sequence[str], losses: Array, weights: Array, rows: float) -> Comparison:
+        """From losses (C, n) of the same rows with their weights, worth so many independent rows."""
+        shares = weights / weights.sum()
+        loss = losses @ shares
+        with np.errstate(invalid="ignore"):  # where a probability of 0 came true the loss is infinite
+            difference = losses - losses[np.argmin(loss)]
+            spread = np.square(difference - (difference @ shares)[:, None]) @ shares
+        return cls(tuple(names), loss, np.sqrt(spread / rows))
 
     @property
     def best(self) -> str:
