@@ -18,8 +18,9 @@ export MPLBACKEND ?= Agg
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(VENV)/.stamp-app  ## recalibrate three models on the diabetes data; writes demo.html
+demo: $(VENV)/.stamp-app  ## recalibrate models on the diabetes data; writes demo.html and a full report
 	$(BIN)/python examples/demo.py --output demo.html
+	$(BIN)/python -m calibrant demo -o calibrant-demo
 
 test: lint  ## style, types, import contract, doctests and tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
@@ -34,7 +35,7 @@ bench: $(VENV)/.stamp-bench  ## speed, side by side with peers
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment, caches and outputs
-	rm -rf $(VENV) build dist demo.html .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
