@@ -6,7 +6,9 @@ import errno
 import hashlib
 import io
 import json
+import math
 import os
+import re
 import struct
 import tempfile
 import zipfile
@@ -23,6 +25,12 @@ TEXT = "calibrator.json"
 LARGEST = 512 * 2**20  # bytes of all arrays together
 LONGEST = 16 * 2**20  # bytes of the text
 MOST = 20_000  # arrays
+_EMPTY = 10_000  # numbers that an empty array may seem to have, but for its sides of length 0
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '([<>|][biufU]\d{1,7})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,12}, ?)*(?:\d{1,12})?)\), \} *\n",
+    re.DOTALL,
+)
 _BAD = (zipfile.BadZipFile, zlib.error, struct.error, KeyError, IndexError, EOFError, OverflowError, RecursionError)
 _ALSO_BAD = (NotImplementedError, RuntimeError, TypeError, AttributeError, MemoryError, SyntaxError, LookupError)
 
@@ -61,7 +69,7 @@ def write_atomically(path: Path, fill: Callable[[BinaryIO], None]) -> None:
 
 def read(path: str | os.PathLike[str], *, only_text: bool = False) -> tuple[dict[str, Any], list[NDArray[Any]]]:
     """Text and arrays; ValueError for anything but a whole file of ours."""
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
         try:
             return _read(file, only_text)
         except (*_BAD, *_ALSO_BAD, OSError) as reason:
@@ -92,7 +100,16 @@ def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray
         members = [archive.read(f"{place}.npy") for place in range(len(entries) - 1)]
     if text.get("digest") != _digest({**text, "digest": None}, members):
         raise ValueError("its content is not what was saved: the digest differs.")
-    return text, [_array(member) for member in members]
+    members.reverse()
+    return text, [_array(members.pop()) for _ in range(len(members))]  # each is let go once it is read
+
+
+class _Bounded(io.BufferedReader):
+    """A file of which no more is asked than it has: a forged size must not be allocated."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, os.fstat(self.fileno()).st_size - self.tell())
+        return super().read(left if size is None or size < 0 else min(size, left))
 
 
 def _npy(array: NDArray[Any]) -> bytes:
@@ -103,15 +120,18 @@ def _npy(array: NDArray[Any]) -> bytes:
 
 def _array(member: bytes) -> NDArray[Any]:
     """An array whose header promises just the bytes that are there."""
-    buffer = io.BytesIO(member)
-    version = npy.read_magic(buffer)
-    header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, fortran, dtype = header(buffer, max_header_size=10_000)
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-    if dtype.kind not in "biufU" or size != len(member) - buffer.tell():
+    header = _HEADER.match(member[:1000])
+    if header is None or int.from_bytes(header[1], "little") != header.end() - 10:
+        raise ValueError("an array is not as long as it says, or not of numbers or texts.")
+    shape = tuple(int(side) for side in header[4].replace(b",", b" ").split())
+    dtype = np.dtype(header[2].decode())
+    seems = math.prod(max(side, 1) for side in shape)
+    if math.prod(shape) * dtype.itemsize != len(member) - header.end() or seems > max(math.prod(shape), _EMPTY):
         raise ValueError("an array is not as long as it says.")
-    flat = np.frombuffer(member, dtype, offset=buffer.tell())
-    return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
+    flat = np.frombuffer(member, dtype, offset=header.end())
+    if dtype.kind == "U":
+        flat.tolist()  # raises ValueError where there is no such letter
+    return flat.reshape(shape, order="F" if header[3] == b"True" else "C").copy(order="K")
 
 
 def _digest(text: dict[str, Any], members: list[bytes]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._checks import Array
 from ..classification.base import ScoreCalibrator
+from ..classification.binary import BinaryCalibrator
 from ..distributions import Distribution, Normal
 from ..links.base import Link
 from ..maps import Map
@@ -18,6 +19,11 @@ from ..select.comparison import Comparison
 
 SORTED = ("knots", "edges", "cumulative", "levels", "thresholds_", "edges_")
 _SOME = np.concatenate([[-1e3, -40.0], np.linspace(-6, 6, 25), [40.0, 1e3]])
+_MEANS, _SPREADS = (
+    np.array([0.0, 0.0, 0.0, 3.0, -3.0, 1e3]),
+    np.array([1.0, 1e-9, 1e9, 2.0, 0.5, 10.0]),
+)  # of laws tried
+_BLOCK = 65_536  # bends looked at together
 _SLACK = 1e-9  # of rounding, relative, where numbers must not decrease
 
 
@@ -37,6 +43,9 @@ def check_parts(item: Any) -> None:
             check_parts(value)
     if isinstance(item, Map) and item.rows is None:
         _check_map(item)
+    if isinstance(item, BinaryCalibrator):
+        for curve in getattr(item, "curves_", []):
+            _check_curve(curve)
 
 
 def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
@@ -51,12 +60,26 @@ def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
 def _check_map(item: Map) -> None:
     """A map must increase: at its bends, close to them, between them and beyond."""
     bends = item.bends
-    near = [bends, np.nextafter(bends, -np.inf), np.nextafter(bends, np.inf), 0.5 * (bends[1:] + bends[:-1])]
-    z = np.unique(np.concatenate([_SOME, *near]))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if not (_increases(item(z)) and _increases(item.inverse(_SOME))):
+        blocks = (_points(bends[start : start + _BLOCK + 1]) for start in range(0, len(bends), _BLOCK))
+        rises = _increases(item(_SOME)) and _increases(item.inverse(_SOME))
+        if not (rises and all(_increases(item(z)) for z in blocks)):
             raise ValueError(f"{type(item).__name__} must not decrease.")
+
+
+def _check_curve(curve: Any) -> None:
+    """The curve of a class must give probabilities at its knots and between them."""
+    knots = np.asarray(getattr(curve, "knots", getattr(curve, "edges", np.empty(0))))
+    with np.errstate(all="ignore"):
+        p = curve(np.concatenate([_SOME, _points(knots)]))
+    if not np.all((p >= -_SLACK) & (p <= 1 + _SLACK)):
+        raise ValueError(f"{type(curve).__name__} must give probabilities.")
+
+
+def _points(bends: Array) -> Array:
+    near = [bends, np.nextafter(bends, -np.inf), np.nextafter(bends, np.inf), 0.5 * (bends[1:] + bends[:-1])]
+    return np.unique(np.concatenate(near))
 
 
 def _increases(values: Array) -> bool:
@@ -64,7 +87,8 @@ def _increases(values: Array) -> bool:
     if np.isnan(values).any():
         return False
     before, after = values[..., :-1], values[..., 1:]
-    return bool(np.all((after >= before) | (before - after <= _SLACK * (1 + np.abs(before)))))
+    rounding = _SLACK * (1 + np.abs(before))
+    return bool(np.all((after >= before) | (np.isfinite(rounding) & (before - after <= rounding))))
 
 
 def check_forecasts(calibrator: Any) -> None:
@@ -81,10 +105,10 @@ def check_forecasts(calibrator: Any) -> None:
 
 
 def _check_laws(calibrator: Any) -> None:
-    law = calibrator.transform(np.zeros(1) if _takes_points(calibrator) else Normal(np.zeros(1), np.ones(1)))
+    law = calibrator.transform(_MEANS if _takes_points(calibrator) else Normal(_MEANS, _SPREADS))
     if not isinstance(law, Distribution):
         return
-    levels = law.cdf(_SOME[None, :])
+    levels = law.cdf(_MEANS[:, None] + _SPREADS[:, None] * _SOME)
     if not (np.isfinite(levels).all() and _increases(levels) and levels.min() >= 0 and levels.max() <= 1):
         raise ValueError("its forecasts are no distributions.")
 
