@@ -148,12 +148,13 @@ def odd_numbers(content: bytes, rng: Rng) -> bytes:
     for _ in range(int(rng.integers(1, 3)) if members else 0):
         at = int(rng.integers(len(members)))
         array = np.load(io.BytesIO(members[at]), allow_pickle=False).copy()
-        members[at] = _npy(_other(array, rng))
+        with np.errstate(over="ignore"):
+            members[at] = _npy(_other(array, rng))
     return _together(text, members)
 
 
 def _other(array: Any, rng: Rng) -> Any:
-    how = int(rng.integers(5))
+    how = int(rng.integers(7))
     if not array.size or how == 0:
         return np.resize(array, rng.integers(0, 6, size=int(rng.integers(0, 4))))
     flat = array.reshape(-1)
@@ -162,6 +163,10 @@ def _other(array: Any, rng: Rng) -> Any:
         flat[place] = SPECIAL[int(rng.integers(len(SPECIAL)))]
     elif array.dtype.kind in "fiu" and how == 2:
         flat[place] = flat[place] * 3 - 1
+    elif how == 4:
+        return flat[:, None]
+    elif how == 5:
+        return np.repeat(flat[:1000], 500)
     elif how == 3:
         flat[:] = flat[rng.permutation(flat.size)]
     else:

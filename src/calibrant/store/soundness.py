@@ -53,12 +53,13 @@ def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
         return
     if strict and np.isnan(array).any():
         raise ValueError(f"{name} has NaN.")
-    if sorted_ and array.ndim and np.any(np.diff(array, axis=-1) < 0):
+    if sorted_ and array.ndim and np.any(array[..., 1:] < array[..., :-1]):
         raise ValueError(f"{name} must not decrease.")
 
 
 def _check_map(item: Map) -> None:
     """A map must increase: at its bends, close to them, between them and beyond."""
+    _check_columns(item)
     bends = item.bends
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -70,11 +71,19 @@ def _check_map(item: Map) -> None:
 
 def _check_curve(curve: Any) -> None:
     """The curve of a class must give probabilities at its knots and between them."""
+    _check_columns(curve)
     knots = np.asarray(getattr(curve, "knots", getattr(curve, "edges", np.empty(0))))
     with np.errstate(all="ignore"):
         p = curve(np.concatenate([_SOME, _points(knots)]))
     if not np.all((p >= -_SLACK) & (p <= 1 + _SLACK)):
         raise ValueError(f"{type(curve).__name__} must give probabilities.")
+
+
+def _check_columns(item: Any) -> None:
+    """Arrays of what serves all rows are columns: others would be spread over all pairs of rows."""
+    for name, value in vars(item).items():
+        if np.ndim(value) > 1:
+            raise ValueError(f"{type(item).__name__}.{name} must be 1-dimensional; got shape {np.shape(value)}.")
 
 
 def _points(bends: Array) -> Array:
@@ -133,7 +142,7 @@ def _check_scores(calibrator: Any) -> None:
     classes = len(calibrator.classes_)
     kind = getattr(calibrator, "scores_are", "probabilities")
     weights = np.arange(1.0, 5 * classes + 1).reshape(5, classes) % 7 + 0.1
-    values = np.vstack([np.eye(classes)[:2], weights / weights.sum(axis=1, keepdims=True)])
+    values = np.vstack([np.eye(2, classes), weights / weights.sum(axis=1, keepdims=True)])
     if kind in ("margins", "logits"):
         values = 8 * values - 4
     if not hasattr(calibrator, "transform"):
