@@ -187,22 +187,43 @@ class GPCCalibrator(ConditionalCalibrator):
         half = np.unique(y[rows], return_inverse=True)[1] % 2 == 0  # equal outcomes stay together
         scores = np.zeros(len(_TEMPERS))
         for train, test in ((rows[half], rows[~half]), (rows[~half], rows[half])):
-            pairs, theta = self._all_pairs(law[train], y[train]), None
-            for k, temper in enumerate(_TEMPERS):
-                theta = self._fit_coefficients(pairs, temper * w[train], theta)
-                scores[k] += w[test] @ self._recalibrated(law[test], theta).logpdf(y[test])
+            pairs, thetas = self._all_pairs(law[train], y[train]), [np.zeros(self._basis.size)]
+            for temper in _TEMPERS:
+                thetas.append(self._fit_coefficients(pairs, temper * w[train], thetas[-1]))
+            scores += w[test] @ self._log_densities(law[test], y[test], np.column_stack(thetas[1:]))
         return _TEMPERS[int(np.argmax(scores))]
 
+    def _log_densities(self, law: Distribution, y: Array, thetas: Array) -> Array:
+        """Log densities of outcomes (n, k) under each of k columns of coefficients."""
+        out = np.empty((len(law), thetas.shape[1]))
+        for rows in self._blocks(law):
+            knots, masses = self._masses(law[rows], thetas)
+            for k, each in enumerate(masses):
+                out[rows, k] = self._segmented(law[rows], knots, each).logpdf(y[rows])
+        return out
+
     def _recalibrated(self, law: Distribution, theta: Array) -> Distribution:
-        grid = np.linspace(*self.range_, int(self.n_grid))
-        knots, masses = np.empty((len(law), len(grid))), np.empty((len(law), len(grid) + 1))
-        for start in range(0, len(law), _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            part = law[rows]
-            knots[rows] = part.to_normal(grid[None, :])
-            h = _logit(part, grid) + (self._basis(self._features(part, grid)) @ theta).reshape(len(part), -1)
-            masses[rows] = _log_masses(h, log_segment_masses(knots[rows]))
-        return Segmented(law, ProbabilityRows.from_log_masses(knots, masses), grid)
+        size = int(self.n_grid)
+        knots, masses = np.empty((len(law), size)), np.empty((len(law), size + 1))
+        for rows in self._blocks(law):
+            knots[rows], (masses[rows],) = self._masses(law[rows], theta[:, None])
+        return self._segmented(law, knots, masses)
+
+    def _masses(self, law: Distribution, thetas: Array) -> tuple[Array, list[Array]]:
+        """Scores of the grid (n, K), and log masses between under each column of coefficients."""
+        grid = self._grid()
+        knots, offset = law.to_normal(grid[None, :]), _logit(law, grid)
+        base, bent = log_segment_masses(knots), self._basis(self._features(law, grid)) @ thetas
+        return knots, [_log_masses(offset + column.reshape(offset.shape), base) for column in bent.T]
+
+    def _segmented(self, law: Distribution, knots: Array, masses: Array) -> Distribution:
+        return Segmented(law, ProbabilityRows.from_log_masses(knots, masses), self._grid())
+
+    def _grid(self) -> Array:
+        return np.linspace(*self.range_, int(self.n_grid))
+
+    def _blocks(self, law: Distribution) -> Iterator[slice]:
+        return (slice(start, start + _BLOCK) for start in range(0, len(law), _BLOCK))
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         law = self.quantile_.transform(forecasts)
