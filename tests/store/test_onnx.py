@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import numpy as np
@@ -203,3 +204,8 @@ def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'calibrant\[onnx\]'"):
         export_onnx(fitted("quantile, spline", 50), tmp_path / "model")
+
+
+def test_onnx_is_loaded_only_when_needed():
+    code = "import sys, calibrant.store.onnx; sys.exit('onnx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import functools
+import io
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -42,6 +44,7 @@ from calibrant import (
 from tests.common.test_calibrators import CALIBRATORS as OF_LAWS
 from tests.common.test_score_calibrators import CALIBRATORS as OF_SCORES
 from tests.common.test_score_calibrators import several, two_classes
+from tests.store.test_calibrators import forged
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
 LEVELS = [0.001, 0.1, 0.5, 0.9, 0.999]
@@ -310,3 +313,90 @@ def test_foreign_parts(laws, rng, tmp_path):
     with pytest.raises(TypeError, match="QuantileCalibrator.random_state: a numpy.random._generator.Generator cannot"):
         save(calibrator, tmp_path / "file")
     assert not list(tmp_path.iterdir())
+
+
+# ---- files that once got through ----
+def spoiled(path, change, part):
+    """Change one array of a file, found by its place in the state, with a digest to match."""
+
+    def spoil(text, members):
+        tree = text["state"]["state"]
+        for name in part:
+            tree = tree[name]
+        member = f"{tree['array']}.npy"
+        buffer = io.BytesIO()
+        np.save(buffer, change(np.load(io.BytesIO(members[member])).copy()))
+        members[member] = buffer.getvalue()
+
+    forged(path, spoil)
+
+
+def jumping(values):
+    values[len(values) // 2] += 5
+    return values
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "part", "change", "message"),
+    [
+        (QuantileCalibrator(), ("map_", "state", "values"), jumping, "SplineMap must not decrease"),
+        (QuantileCalibrator(), ("map_", "state", "slopes"), lambda v: v * 1e307, "SplineMap must not decrease"),
+        (QuantileCalibrator("ecdf"), ("map_", "state", "levels"), lambda v: v[:, None], "levels must be 1-dimensional"),
+        (QuantileCalibrator("step"), ("map_", "state", "cumulative"), lambda v: 2 * v, "StepMap must not decrease"),
+        (ScaleCalibrator("bins", n_bins=3), ("factors_",), lambda v: v[:2], "out of bounds"),
+        (ScaleCalibrator("bins", n_bins=3), ("edges_",), lambda v: v[::-1], "edges_ must not decrease"),
+    ],
+)
+def test_forged_laws(calibrator, part, change, message, laws, tmp_path):
+    forecasts, y = laws
+    save(clone(calibrator).fit(forecasts, y), tmp_path / "file")
+    spoiled(tmp_path / "file", change, part)
+    with pytest.raises(ValueError, match=f"holds no sound calibrator: .*{message}"):
+        load(tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", ["isotonic", "venn-abers", "binning"])
+def test_forged_curves(name, rng, tmp_path):
+    p, y = two_classes(rng)
+    save(clone(OF_SCORES[name]).fit(p, y), tmp_path / "file")
+    values = "lower" if name == "venn-abers" else "values"
+    spoiled(tmp_path / "file", lambda v: v + 1.5, ("curves_", "list", 0, "state", values))
+    with pytest.raises(ValueError, match="holds no sound calibrator: .*must give probabilities"):
+        load(tmp_path / "file")
+
+
+@pytest.mark.parametrize("header", [b"\x00" * 128, b"{'descr': (\xa0(", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', ((("])
+def test_headers_that_are_none(header, laws, tmp_path):
+    forecasts, y = laws
+    save(QuantileCalibrator().fit(forecasts, y), tmp_path / "file")
+    forged(tmp_path / "file", lambda _, members: members.update({"0.npy": header + members["0.npy"][len(header) :]}))
+    with pytest.raises(ValueError, match="an array is not as long as it says"):
+        load(tmp_path / "file")
+
+
+def test_sizes_are_not_trusted(laws, tmp_path):
+    forecasts, y = laws
+    save(QuantileCalibrator().fit(forecasts, y), tmp_path / "file")
+    content = bytearray((tmp_path / "file").read_bytes())
+    end = content.rindex(b"PK\x05\x06")
+    content[end + 12 : end + 16] = b"\xf0\xff\xff\xff"  # bytes of the directory
+    (tmp_path / "file").write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="is no calibrator file, or damaged"):
+            load(tmp_path / "file")
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_many_classes_need_no_square(rng, tmp_path):
+    save(DecisionCalibrator().fit(rng.dirichlet(np.ones(3), 30), np.arange(30) % 3), tmp_path / "file")
+    spoiled(tmp_path / "file", lambda _: np.arange(20_000), ("classes_",))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="holds no sound calibrator"):
+            load(tmp_path / "file")
+        assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
+    finally:
+        tracemalloc.stop()
