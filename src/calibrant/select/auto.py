@@ -23,8 +23,8 @@ FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 class AutoCalibrator(BaseEstimator):
     """The calibrator whose cross-validated logarithmic score is best, "none" competing, fitted to all rows.
 
-    Of those within one standard error of the best the simplest is taken, the first in the list. No method wins
-    everywhere. It takes what the others take, class scores or distributions, and is used like them.
+    "None" is taken if it is within one standard error of the best. No method wins everywhere. It takes what the others
+    take, class scores or distributions, and is used like them.
 
     Parameters
     ----------

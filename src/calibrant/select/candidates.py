@@ -28,7 +28,7 @@ class NoCalibrator(BaseEstimator):
 
 
 def default_candidates(forecasts: Any) -> dict[str, Any]:
-    """Every sensible calibrator for such forecasts, the simplest first."""
+    """Every sensible calibrator for such forecasts."""
     if not isinstance(forecasts, ClassScores):
         return {
             "scale": r.ScaleCalibrator(),

@@ -46,7 +46,7 @@ def compare(
     Parameters
     ----------
     candidates : dict of calibrators by name, list of calibrators, or None
-        None: every sensible one for such forecasts. The simplest first, please: ties are decided that way.
+        None: every sensible one for such forecasts.
     forecasts : class scores (n,) or (n, K), or what `as_distribution` takes
     y : array-like (n,)
         Labels, or outcomes.
@@ -68,12 +68,12 @@ def compare(
 
     Examples
     --------
-    >>> from calibrant import PlattCalibrator, TemperatureCalibrator
+    >>> from calibrant import TemperatureCalibrator
     >>> rng = np.random.default_rng(0)
     >>> odds = rng.normal(0, 1, 2000)
     >>> y = rng.random(2000) < 1 / (1 + np.exp(-odds))
     >>> overconfident = 1 / (1 + np.exp(-3 * odds))
-    >>> compare([TemperatureCalibrator(), PlattCalibrator()], overconfident, y).chosen
+    >>> compare([TemperatureCalibrator()], overconfident, y).chosen
     'TemperatureCalibrator'
     """
     table = read_forecasts(forecasts, y, task_of(candidates))

@@ -23,7 +23,7 @@ class Comparison:
     Attributes
     ----------
     names : tuple of str
-        "none" first, then in the order given: the simplest first.
+        "none" first, then in the order given.
     loss : ndarray (C,)
         Mean negative log density (distributions; CRPS where they have atoms) or log loss (classes) of held-out rows.
     error : ndarray (C,)
@@ -54,11 +54,9 @@ class Comparison:
 
     @property
     def chosen(self) -> str:
-        """Name of the first candidate that is not worse than the best by more than one standard error.
-
-        What is within the noise of each other is decided by simplicity (Breiman et al. 1984, §3.4.3).
-        """
-        return self.names[int(np.argmax(self.loss <= self.loss.min() + np.nan_to_num(self.error)))]
+        """Name of the best candidate; "none" if that is within one standard error of it: change needs a reason."""
+        near = self.loss[0] <= self.loss.min() + np.nan_to_num(self.error[0])
+        return NONE if self.names[0] == NONE and near else self.best
 
     @property
     def front(self) -> NDArray[np.bool_]:
@@ -73,19 +71,14 @@ class Comparison:
     @property
     def recommendation(self) -> str:
         """Which to take and why, in one sentence."""
-        i, best = self.names.index(self.chosen), self.best
-        reason = f"its loss of {self.loss[i]:.4g} is the least"
-        if self.chosen != best:
-            behind = self.loss[i] - self.loss.min()
-            reason = f"{best} is only {behind:.2g} better, within one standard error ({self.error[i]:.2g})"
+        i = int(np.argmin(self.loss))
         if self.chosen == NONE:
-            return f"Leave the forecasts as they are: {reason if best != NONE else 'no candidate is better'}."
-        gain = (
-            f", {self.loss[0] - self.loss[i]:.3g} below that of the forecasts as they are"
-            if self.names[0] == NONE
-            else ""
-        )
-        return f"Take {self.chosen}: {reason}{gain if self.chosen == best else ''}."
+            behind = f"{self.best} is only {self.loss[0] - self.loss[i]:.2g} better, within one standard error"
+            return f"Leave the forecasts as they are: {behind if i else 'no candidate is better'}."
+        reason = f"its loss of {self.loss[i]:.4g} is the least"
+        if self.names[0] == NONE:
+            reason += f", {self.loss[0] - self.loss[i]:.3g} below that of the forecasts as they are"
+        return f"Take {self.chosen}: {reason}."
 
     def to_frame(self) -> Any:
         """Pandas frame: candidates by measures, with their standard errors."""
