@@ -343,6 +343,12 @@ def jumping(values):
         (QuantileCalibrator(), ("map_", "state", "slopes"), lambda v: v * 1e307, "SplineMap must not decrease"),
         (QuantileCalibrator("ecdf"), ("map_", "state", "levels"), lambda v: v[:, None], "levels must be 1-dimensional"),
         (QuantileCalibrator("step"), ("map_", "state", "cumulative"), lambda v: 2 * v, "StepMap must not decrease"),
+        (
+            GPBetaCalibrator(),
+            ("_inducing",),
+            lambda v: np.repeat(v, 500, axis=0),
+            "posterior of its .* inducing points",
+        ),
         (ScaleCalibrator("bins", n_bins=3), ("factors_",), lambda v: v[:2], "out of bounds"),
         (ScaleCalibrator("bins", n_bins=3), ("edges_",), lambda v: v[::-1], "edges_ must not decrease"),
     ],

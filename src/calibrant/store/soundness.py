@@ -15,6 +15,7 @@ from ..classification.binary import BinaryCalibrator
 from ..distributions import Distribution, Normal
 from ..links.base import Link
 from ..maps import Map
+from ..regression import GPBetaCalibrator
 from ..select.comparison import Comparison
 
 SORTED = ("knots", "edges", "cumulative", "levels", "thresholds_", "edges_")
@@ -46,6 +47,8 @@ def check_parts(item: Any) -> None:
     if isinstance(item, BinaryCalibrator):
         for curve in getattr(item, "curves_", []):
             _check_curve(curve)
+    if isinstance(item, GPBetaCalibrator):
+        _check_inducing(item)
 
 
 def _check_numbers(array: Any, name: str, sorted_: bool, strict: bool) -> None:
@@ -77,6 +80,13 @@ def _check_curve(curve: Any) -> None:
         p = curve(np.concatenate([_SOME, _points(knots)]))
     if not np.all((p >= -_SLACK) & (p <= 1 + _SLACK)):
         raise ValueError(f"{type(curve).__name__} must give probabilities.")
+
+
+def _check_inducing(item: GPBetaCalibrator) -> None:
+    """Inducing points are as many as the file has covariances of; all pairs of them are looked at."""
+    m = len(item._inducing)
+    if item._posterior.mean.shape != (3, m) or item._posterior.cover.shape != (3 * m, 3 * m):
+        raise ValueError(f"GPBetaCalibrator must have a posterior of its {m} inducing points.")
 
 
 def _check_columns(item: Any) -> None:
