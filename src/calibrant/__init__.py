@@ -51,7 +51,7 @@ from .regression import (
     StackCalibrator,
 )
 from .select import AutoCalibrator, Comparison, compare
-from .store import load, save
+from .store import export_onnx, load, save
 
 __all__ = [
     "AutoCalibrator",
@@ -102,6 +102,7 @@ __all__ = [
     "compare",
     "concatenate",
     "displays",
+    "export_onnx",
     "load",
     "metrics",
     "save",
