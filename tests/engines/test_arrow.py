@@ -197,6 +197,11 @@ def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
     result = arrow.evaluate(file(tmp_path, d), columns, candidates=candidates, progress=steps.append)
     assert sum(steps) == N and len(steps) == 5 and result.rows == N
     assert sorted(group.name for group in result.groups) == ["shop = a", "shop = b", "shop = c"]
+    for group in result.groups:
+        low, high = group.reach_before["90 % interval"]
+        share, n = group.before["90 % interval"], group.rows
+        assert high - low == pytest.approx(2 * 1.65 * np.sqrt(share * (1 - share) / n), rel=0.02)  # 90 % around a share
+        assert low + high == pytest.approx(2 * share)
     assert result.source.endswith("a.parquet") and result.notes == ["30 of 3000 rows have no outcome and are left out"]
     worst = result.worst[0].row
     z = np.abs(d["y"] - d["mu"]) / d["sigma"]

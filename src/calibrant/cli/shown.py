@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..engines.measures import CALIBRATION, LOSS
-from ..engines.result import BEFORE, Result
+from ..engines.result import BEFORE, Group, Result
+from ..metrics import MetricInterval
 from .console import say, say_table
 
 MOST_GROUPS = 20
@@ -30,7 +31,7 @@ def show_groups(result: Result) -> None:
         [
             group.name,
             f"{group.rows:g}",
-            *(_number(side.get(n), n) for n in names for side in (group.before, group.after)),
+            *(_of_group(side.get(n), reach.get(n), n) for n in names for side, reach in _sides(group)),
         ]
         for group in result.groups[:MOST_GROUPS]
     ]
@@ -38,6 +39,16 @@ def show_groups(result: Result) -> None:
     say_table(["group, worst first", "rows", *heads], rows)
     if len(result.groups) > MOST_GROUPS:
         say(f"and {len(result.groups) - MOST_GROUPS} more groups; --json has them all")
+
+
+def _sides(group: Group) -> list[tuple[dict[str, float], dict[str, tuple[float, float]]]]:
+    return [(group.before, group.reach_before), (group.after, group.reach_after)]
+
+
+def _of_group(value: Any, reach: tuple[float, float] | None, name: str) -> str:
+    if value is None or reach is None:
+        return _number(value, name)
+    return _with_interval(MetricInterval(value, *reach), name)
 
 
 def _known(result: Result, name: str) -> bool:

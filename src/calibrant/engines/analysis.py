@@ -17,7 +17,7 @@ from ..regression import ResidualCalibrator
 from ..select.candidates import named
 from ..select.comparison import NONE, Comparison
 from .folds import Cases
-from .measures import CALIBRATION, common_loss, losses, measured, of_class, values
+from .measures import CALIBRATION, common_loss, losses, measured, of_class, reaches, values
 from .result import BEFORE, Group, Result, WorstRow
 from .verdict import verdict
 
@@ -148,8 +148,11 @@ def _groups(
             if len(rows) < FEWEST_IN_GROUP:
                 continue
             w = None if weights is None else weights[rows]
-            sides = [values(task, y[rows], forecasts[rows], w, classes) for forecasts in (before, after)]
-            found.append(Group(f"{start}{name}", float(len(rows) if w is None else w.sum()), *sides))
+            first, second = ((task, y[rows], forecasts[rows], w, classes) for forecasts in (before, after))
+            size = float(len(rows) if w is None else w.sum())
+            found.append(
+                Group(f"{start}{name}", size, values(*first), values(*second), reaches(*first), reaches(*second))
+            )
     return sorted(found, key=lambda group: -group.before.get(CALIBRATION[task], 0.0))
 
 
@@ -160,8 +163,8 @@ def _by_class(
     w = np.ones(len(y)) if weights is None else weights
     found = []
     for k, label in enumerate(classes):
-        sides = [of_class(y, label, forecasts[:, k], weights) for forecasts in (before, after)]
-        found.append(Group(str(label), float(w[y == label].sum()), *sides))
+        first, second = (of_class(y, label, forecasts[:, k], weights) for forecasts in (before, after))
+        found.append(Group(str(label), float(w[y == label].sum()), first, second))
     return sorted(found, key=lambda group: -group.before["ECE"])
 
 

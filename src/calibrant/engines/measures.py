@@ -79,6 +79,17 @@ def values(
     return found
 
 
+def reaches(
+    task: str, y: NDArray[Any], forecasts: Any, weights: Array | None, classes: NDArray[Any] | None = None
+) -> dict[str, tuple[float, float]]:
+    """Intervals around those measures of a group that are means over its rows."""
+    known = {} if classes is None else {"classes": classes}
+    found: dict[str, MetricInterval] = {}
+    for name, measure in MEANS[task].items():
+        _try(found, name, partial(mean_interval, partial(measure, **known), y, forecasts, sample_weight=weights))
+    return {name: (float(around.low), float(around.high)) for name, around in found.items()}
+
+
 def of_class(y: NDArray[Any], label: Any, forecast: Array, weights: Array | None) -> dict[str, float]:
     """How often a class came, how often it was forecast, and how far off its forecasts are."""
     came = y == label

@@ -23,6 +23,9 @@ class Group:
     rows: float
     before: dict[str, float]
     after: dict[str, float]
+    reach_before: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """90 % intervals around those measures that are means over rows."""
+    reach_after: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
