@@ -33,7 +33,12 @@ def test_map_of_a_wider_law() -> None:
 
 def test_map_rows_are_spread_over_the_medians() -> None:
     law = Normal(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 1.0)
-    assert CalibrationMapDisplay.from_predictions(law, law, rows=3).medians.tolist() == [1.0, 3.0, 5.0]
+    wider = Normal(law.loc, law.scale * (1 + law.loc))
+    assert CalibrationMapDisplay.from_predictions(law, wider, rows=3).medians.tolist() == [1.0, 3.0, 5.0]
+    same = CalibrationMapDisplay.from_predictions(law, law, rows=3)
+    assert same.shared and len(same.rows) == 1
+    assert same.plot().lines_[0].get_label() == "all forecasts"
+    assert not CalibrationMapDisplay.from_predictions(law, law, rows=[0, 1]).shared  # asked for by number
     with pytest.raises(ValueError, match="one forecast per forecast before; got 3 for 5"):
         CalibrationMapDisplay.from_predictions(law, LAW)
     with pytest.raises(ValueError, match="`rows` must be at least 1"):

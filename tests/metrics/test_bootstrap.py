@@ -67,6 +67,14 @@ def test_no_class_is_lost():
     assert np.isfinite([interval.low, interval.high]).all()
 
 
+def test_normal_of_a_mean_is_its_standard_error(rng):
+    y = rng.normal(size=400)
+    found = metrics.bootstrap_interval(metrics.mae, y, np.zeros(400), method="normal", n_resamples=2000)
+    error = np.abs(y).std() / np.sqrt(400)
+    assert found.value - found.low == pytest.approx(found.high - found.value)
+    assert found.high - found.value == pytest.approx(1.6449 * error, rel=0.06)
+
+
 def test_basic_is_percentile_reflected(rng):
     y, p = data(rng)
     one, other = (metrics.bootstrap_interval(metrics.ece, y, p, method=m) for m in ("percentile", "basic"))
@@ -103,7 +111,7 @@ def test_bad_settings():
         metrics.bootstrap_interval(metrics.ece, [0, 1], [0.2, 0.7], coverage=90)
     with pytest.raises(ValueError, match="`n_resamples` must be a whole number of at least 1"):
         metrics.bootstrap_interval(metrics.ece, [0, 1], [0.2, 0.7], n_resamples=0)
-    with pytest.raises(ValueError, match="`method` must be one of 'percentile', 'basic'; got 'bca'"):
+    with pytest.raises(ValueError, match="`method` must be one of 'percentile', 'basic', 'normal'; got 'bca'"):
         metrics.bootstrap_interval(metrics.ece, [0, 1], [0.2, 0.7], method="bca")
     with pytest.raises(ValueError, match="An interval needs more than one row; got 1"):
         metrics.mean_interval(metrics.brier_score, [1], [0.2])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _SCORES = np.linspace(-3.5, 3.5, 201)
+_ROUNDING = 1e-9  # in probabilities: lines closer than this are one
 
 
 @dataclass(kw_only=True)
@@ -41,6 +42,8 @@ class CalibrationMapDisplay:
         Their uncalibrated medians, which colour the lines.
     name : str or None
         What is drawn.
+    shared : bool
+        Whether all forecasts have one line in common, which is then drawn once.
     lines_, diagonal_, ax_, figure_
         What :meth:`plot` drew.
 
@@ -48,7 +51,7 @@ class CalibrationMapDisplay:
     --------
     >>> from calibrant import Normal
     >>> from calibrant.displays import CalibrationMapDisplay
-    >>> display = CalibrationMapDisplay.from_predictions(Normal([0.0, 5.0], 1.0), Normal([0.0, 5.0], 2.0))
+    >>> display = CalibrationMapDisplay.from_predictions(Normal([0.0, 5.0], 1.0), Normal([0.0, 5.0], [2.0, 3.0]))
     >>> display.rows
     array([0, 1])
     """
@@ -58,6 +61,7 @@ class CalibrationMapDisplay:
     rows: NDArray[np.intp]
     medians: Array
     name: str | None = None
+    shared: bool = False
     lines_: list[Line2D] = field(init=False, repr=False)
     diagonal_: Line2D = field(init=False, repr=False)
     ax_: Axes = field(init=False, repr=False)
@@ -84,13 +88,18 @@ class CalibrationMapDisplay:
         if len(base) != len(law):
             raise ValueError(f"`after` must have one forecast per forecast before; got {len(law)} for {len(base)}.")
         chosen = _chosen(rows, base)
-        points = base[chosen].from_normal(_SCORES[None, :])
+        calibrated = law[chosen].cdf(base[chosen].from_normal(_SCORES[None, :]))
+        several = isinstance(rows, (int, np.integer)) and len(chosen) > 1
+        shared = several and bool(np.ptp(calibrated, axis=0).max() < _ROUNDING)
+        if shared:  # one line tells it all
+            chosen, calibrated = chosen[:1], calibrated[:1]
         return cls(
-            before=np.broadcast_to(ndtr(_SCORES), points.shape),
-            after=law[chosen].cdf(points),
+            before=np.broadcast_to(ndtr(_SCORES), calibrated.shape),
+            after=calibrated,
             rows=chosen,
             medians=base[chosen].median(),
             name=name,
+            shared=shared,
         )
 
     @classmethod
@@ -125,7 +134,8 @@ class CalibrationMapDisplay:
         colours = matplotlib.colormaps["viridis"](0.9 * place)
         self.lines_ = []
         for q, r, median, colour in zip(self.before, self.after, self.medians, colours, strict=True):
-            style: dict[str, Any] = {"color": colour, "linewidth": 1.6, "label": f"median {median:.3g}"} | kwargs
+            label = "all forecasts" if self.shared else f"median {median:.3g}"
+            style: dict[str, Any] = {"color": colour, "linewidth": 1.6, "label": label} | kwargs
             self.lines_ += ax.plot(q, r, **style)
         ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="Uncalibrated probability F(y)", ylabel="Calibrated probability")
         ax.set_aspect("equal")

@@ -60,9 +60,9 @@ def measured(task: str, y: NDArray[Any], forecasts: Any, weights: Array | None) 
 
 
 def _around(measure: Measure, y: NDArray[Any], forecasts: Any, weights: Array | None) -> MetricInterval:
-    """Interval of a measure that noise enlarges, and resampling once more: reflected at its value, never below 0."""
-    found = bootstrap_interval(measure, y, forecasts, sample_weight=weights, n_resamples=RESAMPLES, method="basic")
-    return MetricInterval(found.value, max(0.0, min(found.low, found.value)), max(found.high, found.value))
+    """Interval of a measure that is never below 0 and that noise enlarges: around its value."""
+    found = bootstrap_interval(measure, y, forecasts, sample_weight=weights, n_resamples=RESAMPLES, method="normal")
+    return MetricInterval(found.value, max(0.0, found.low), found.high)
 
 
 def values(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from .._checks import Array, count, one_of, probability, sample_weights
 from ._inputs import average
@@ -31,7 +31,7 @@ def bootstrap_interval(
     *,
     coverage: float = 0.9,
     n_resamples: int = 500,
-    method: Literal["percentile", "basic"] = "percentile",
+    method: Literal["percentile", "basic", "normal"] = "percentile",
     random_state: Any = 0,
     sample_weight: Any = None,
 ) -> MetricInterval:
@@ -53,10 +53,11 @@ def bootstrap_interval(
         Nominal coverage.
     n_resamples : int
         Number of resamples.
-    method : {"percentile", "basic"}
+    method : {"percentile", "basic", "normal"}
         Quantiles :math:`[q_{\alpha/2}, q_{1-\alpha/2}]` of the resamples' values, or
         :math:`[2v - q_{1-\alpha/2}, 2v - q_{\alpha/2}]` around the value v, better for measures that noise enlarges,
-        such as :func:`ece`: resampling enlarges them once more.
+        such as :func:`ece`: resampling enlarges them once more. "normal" is :math:`v \pm z_{1-\alpha/2} s` with the
+        resamples' standard deviation s, and always holds v.
     random_state : int or numpy Generator
         The same resamples unless told.
     sample_weight : array-like (n,), optional
@@ -73,7 +74,7 @@ def bootstrap_interval(
     MetricInterval(value=0.085, low=0.072, high=0.097)
     """
     level = probability(coverage, "coverage")
-    one_of(method, "method", ("percentile", "basic"))
+    one_of(method, "method", ("percentile", "basic", "normal"))
     weights = sample_weights(sample_weight, len(y_true))
     value = metric(y_true, y_pred, sample_weight=weights)
     counts = _Resamples(len(y_true), weights, np.random.default_rng(random_state))
@@ -81,6 +82,9 @@ def bootstrap_interval(
     low, high = np.quantile(np.asarray(draws, dtype=np.float64), [0.5 - level / 2, 0.5 + level / 2], axis=0)
     if method == "basic":
         low, high = 2 * value - high, 2 * value - low
+    elif method == "normal":
+        reach = ndtri(0.5 + level / 2) * np.std(np.asarray(draws, dtype=np.float64), axis=0, ddof=1)
+        low, high = value - reach, value + reach
     plain = np.ndim(value) == 0
     return MetricInterval(value, *((float(low), float(high)) if plain else (low, high)))
 

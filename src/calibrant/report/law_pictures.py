@@ -176,7 +176,8 @@ def fitted_map(result: Result) -> str:
         for line, shade in zip(shown.lines_, shades, strict=True):
             line.set_color(shade)
         ax.legend(loc="upper left", frameon=False, fontsize="small")
-        return [(line, f"forecast with {line.get_label()}") for line in shown.lines_]
+        start = "" if shown.shared else "forecast with "
+        return [(line, f"{start}{line.get_label()}") for line in shown.lines_]
 
     return svg.picture("The fitted map: on the diagonal nothing changes", (4.6, 4.6), draw)
 
