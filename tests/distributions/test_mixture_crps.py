@@ -109,11 +109,14 @@ def _segments(rng):
     return ProbabilityRows.from_log_masses(knots, np.log(rng.dirichlet(np.full(5, 3.0), N)))
 
 
-def test_very_many_corners_without_closed_forms(rng):
-    law = Mixture([Recalibrated(base, fit_isotonic(rng.standard_normal(1100))) for base in bases(rng, 2)])
+@pytest.mark.parametrize("apart", [0.0, 3.0, 30.0])
+def test_very_many_corners_without_closed_forms(rng, apart):
+    first, second = bases(rng, 2)
+    parts = [first, Normal(second.loc + apart, second.scale)]
+    law = Mixture([Recalibrated(part, fit_isotonic(rng.standard_normal(1100))) for part in parts])
     y = outcomes(law)
-    assert mixture_crps._way(law) is mixture_grid.on_finest
-    np.testing.assert_allclose(law.crps(y), dense(law, y, knots_of(law)), rtol=1e-6)
+    assert mixture_crps._way(law) is mixture_panels.between_corners
+    np.testing.assert_allclose(law.crps(y), dense(law, y, knots_of(law)), rtol=2e-7)
 
 
 def test_scales_and_places_that_differ_much(rng):

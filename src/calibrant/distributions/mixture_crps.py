@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from .._checks import Array
 from . import quadrature
-from .mixture_grid import Estimate, are_bent_lines, by_doubling, on_finest, over_cells
+from .mixture_grid import Estimate, are_bent_lines, by_doubling, over_cells
 from .mixture_panels import between_corners, corners
 from .normal import Normal
 from .rows import row_blocks
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .mixture import Mixture
 
 _MANY = 24  # more normal components than this are left to quadrature: pairs grow with the square
-_FEW_CORNERS, _MOST_CORNERS = 160, 2048  # up to which panels cost less than cells, and less than a very fine grid
+_FEW_CORNERS = 160  # up to which panels cost less than cells
 
 
 def crps(law: Mixture, y: Array) -> Array:
@@ -55,7 +55,7 @@ def _way(law: Mixture) -> Callable[[Mixture, Array], Estimate]:
         return by_doubling
     if count > _FEW_CORNERS and are_bent_lines(law):
         return over_cells
-    return between_corners if count <= _MOST_CORNERS else on_finest
+    return between_corners
 
 
 def _normal_crps(law: Mixture, y: Array) -> Array:

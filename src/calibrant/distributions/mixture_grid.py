@@ -31,7 +31,6 @@ Estimate = tuple[Array, NDArray[np.bool_]]  # of the disagreement, and where it 
 REACH = 6.0  # scores beyond which the squares of tail probabilities vanish
 _COARSE, _FINE = 64, 4096  # cells of the trapezoidal rule, first and last
 _TOLERANCE = 4e-7  # of the last doubling, relative to the score
-_APART = 1e-5  # of two sums over very many corners, relative to the score
 _CELLS, _MOST_CELLS = 1024, 8192  # of bent lines, first and last
 _CHANGE = 3e-7  # of the last doubling of these, relative to the score: a fifth of it is left, by chance more
 _STRAIGHT = PiecewiseLinearMap(np.array([-1.0, 1.0]), np.array([-1.0, 1.0]))
@@ -114,13 +113,6 @@ def by_doubling(law: Mixture, score: Array) -> Estimate:
         off = np.maximum(np.abs(change), np.abs(before) / 16) > _TOLERANCE * score[live]  # one small change may be luck
         live, before, change, cells = live[off], before[off], change[off], 2 * cells
     return out, np.isin(np.arange(len(law)), live)
-
-
-def on_finest(law: Mixture, score: Array) -> Estimate:
-    """Trapezoidal rule on very many points: corners so many that they are as good as smooth."""
-    grid = Grid.over(law)
-    even, odd = (grid.trapezoids((np.arange(_FINE) + shift) / _FINE) for shift in (0.0, 0.5))
-    return 0.5 * (even + odd), np.abs(even - odd) > _APART * score
 
 
 # ---- bent lines of a normal score ----
