@@ -10,10 +10,10 @@ from scipy.optimize import isotonic_regression
 
 from .._checks import Array, count, one_of
 from ..adapters.class_labels import as_labels, encode
+from ..links.groups import Groups
 from ..metrics._classes import EventForecasts, class_forecasts
 from ..metrics._forecast_bins import ForecastBins
 from ..metrics._inputs import equal_mass_bins
-from ..metrics._score_groups import ScoreGroups
 from ._envelope import rank_envelope
 
 Bins = int | Literal["mass", "pav"]
@@ -58,8 +58,8 @@ def frequencies(event: EventForecasts, bins: Bins) -> Frequencies:
     if isinstance(bins, str):
         one_of(bins, "bins", ("mass", "pav"))
     if bins == "pav":
-        groups = ScoreGroups.of(event)
-        return Frequencies(groups.p, groups.pooled(), groups.mass)
+        groups = Groups.of(event.p, event.events, event.weights)
+        return Frequencies(groups.x, groups.rising(), groups.mass)
     equal = bins == "mass"
     used = ForecastBins.of(event, "mass" if equal else "width", BINS if equal else count(bins, "bins")).used
     return Frequencies(used.forecast, used.share, used.mass)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from .._checks import Array, column, sample_weights, to_array
 from ..adapters.class_labels import as_labels, classes_of, encode
-from ..metrics._classes import EventForecasts, known_labels
-from ..metrics._score_groups import ScoreGroups
+from ..links.groups import Groups
+from ..metrics._classes import known_labels
 from ._axes import COLOURS, GREY, axes_or_new, dress, has_label
 
 if TYPE_CHECKING:
@@ -110,10 +109,9 @@ class ROCDisplay:
         """
         groups = _groups(y_true, y_score, label, sample_weight)
         false, true = _rates(groups.mass - groups.hits, groups.hits)
-        first = isotonic_regression(groups.share, weights=groups.mass).blocks[:-1]
-        hits, mass = np.add.reduceat(groups.hits, first), np.add.reduceat(groups.mass, first)
-        hull_false, hull_true = _rates(mass - hits, hits)
-        above = None if threshold is None else int(np.sum(groups.p > float(threshold)))
+        hull = groups.pooled()
+        hull_false, hull_true = _rates(hull.mass - hull.hits, hull.hits)
+        above = None if threshold is None else int(np.sum(groups.x > float(threshold)))
         kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), CORNERS)).round().astype(np.intp))
         return cls(
             false_positive=false[kept],
@@ -188,7 +186,7 @@ class ROCDisplay:
         return self
 
 
-def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> ScoreGroups:
+def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> Groups:
     """Distinct scores with their rows and the rows of the class."""
     labels = known_labels(y_true, "y_true")
     scores = to_array(y_score, "y_score")
@@ -199,7 +197,7 @@ def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> ScoreG
     used = weights > 0
     if not (events[used].any() and (~events[used]).any()):
         raise ValueError("`y_true` must have rows of the class and rows of others; all are of one kind.")
-    return ScoreGroups.of(EventForecasts(scores[used], events[used], weights[used]))
+    return Groups.of(scores[used], events[used], weights[used])
 
 
 def _events(labels: NDArray[Any], label: Any) -> NDArray[np.bool_]:

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, one_of
+from ..links.groups import Groups
 from ._classes import EventForecasts, class_forecasts, class_scale
 from ._forecast_bins import Binning, ForecastBins
 from ._inputs import average, no_weights_per_row
-from ._score_groups import ScoreGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +151,9 @@ def brier_decomposition(
     if bins is not None:
         parts = [_binned(column, bins, n_bins) for column in columns]
     elif method == "pav":
-        parts = [_pooled(ScoreGroups.of(column)) for column in columns]
+        parts = [_pooled(Groups.of(column.p, column.events, column.weights)) for column in columns]
     else:
-        groups = [ScoreGroups.of(column) for column in columns]
+        groups = [Groups.of(column.p, column.events, column.weights) for column in columns]
         _warn_of_single_rows(groups)
         parts = [_grouped(group) for group in groups]
     factor = class_scale(scale, forecasts.n_classes) * (2 if len(columns) == 1 else 1)
@@ -161,8 +161,8 @@ def brier_decomposition(
     return BrierDecomposition(float(score), *(factor * np.sum(parts, axis=0)).tolist())
 
 
-def _warn_of_single_rows(groups: list[ScoreGroups]) -> None:
-    different, rows = max(len(group.p) for group in groups), groups[0].mass.sum()
+def _warn_of_single_rows(groups: list[Groups]) -> None:
+    different, rows = max(len(group.x) for group in groups), groups[0].mass.sum()
     if different > 0.5 * rows > 0.5:
         warnings.warn(
             f"{different} of {rows:g} scores are different, so most groups are single rows and their miscalibration is "
@@ -171,17 +171,17 @@ def _warn_of_single_rows(groups: list[ScoreGroups]) -> None:
         )
 
 
-def _grouped(groups: ScoreGroups) -> tuple[float, ...]:
+def _grouped(groups: Groups) -> tuple[float, ...]:
     """Miscalibration, discrimination, uncertainty and twice nothing of groups of equal forecasts."""
     n, share, base = groups.mass.sum(), groups.share, groups.base_rate
-    miscalibration = np.dot(groups.mass, np.square(groups.p - share)) / n
+    miscalibration = np.dot(groups.mass, np.square(groups.x - share)) / n
     return float(miscalibration), float(np.dot(groups.mass, np.square(share - base)) / n), base * (1 - base), 0.0, 0.0
 
 
-def _pooled(groups: ScoreGroups) -> tuple[float, ...]:
+def _pooled(groups: Groups) -> tuple[float, ...]:
     """The same with isotonic regression in place of the groups' own shares."""
-    n, share, base, pooled = groups.mass.sum(), groups.share, groups.base_rate, groups.pooled()
-    gain = np.square(groups.p - share) - np.square(pooled - share)
+    n, share, base, pooled = groups.mass.sum(), groups.share, groups.base_rate, groups.rising()
+    gain = np.square(groups.x - share) - np.square(pooled - share)
     discrimination = np.dot(groups.mass, np.square(pooled - base)) / n
     return float(np.dot(groups.mass, gain) / n), float(discrimination), base * (1 - base), 0.0, 0.0
 

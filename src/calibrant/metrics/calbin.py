@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, one_of
+from ..links.groups import Groups
 from ._classes import class_forecasts
-from ._score_groups import ScoreGroups
 
 _MOST_WINDOWS = 10_000_000
 
@@ -66,7 +66,7 @@ def calbin(
     values = []
     for column in forecasts.one_against_rest():
         size = _window(window, column.total)
-        values.append(distance(ScoreGroups.of(column), size))
+        values.append(distance(Groups.of(column.p, column.events, column.weights), size))
     return float(np.mean(values))
 
 
@@ -91,11 +91,11 @@ def _running(values: Array) -> Array:
     return out
 
 
-def _of_windows(groups: ScoreGroups, size: float) -> float:
+def _of_windows(groups: Groups, size: float) -> float:
     """Mean of |sum of p - f| / s. Running sums are linear in the mass within a group of equal forecasts."""
-    excess = _running(groups.mass * groups.p - groups.hits)
+    excess = _running(groups.mass * groups.x - groups.hits)
     mass = _running(groups.mass)
-    if mass[-1] == len(groups.p) and (groups.mass == 1).all() and size == int(size):
+    if mass[-1] == len(groups.x) and (groups.mass == 1).all() and size == int(size):
         change = excess[int(size) :] - excess[: len(excess) - int(size)]
     else:
         start = _starts(mass[-1], size)
@@ -103,13 +103,13 @@ def _of_windows(groups: ScoreGroups, size: float) -> float:
     return float(np.mean(np.abs(change, out=change)) / size)
 
 
-def _of_examples(groups: ScoreGroups, size: float) -> float:
+def _of_examples(groups: Groups, size: float) -> float:
     """Mean of sum |p - f̄| / s: the mass of forecasts below the window's frequency tells where the sign changes."""
-    mass, hits, moment = (_running(part) for part in (groups.mass, groups.hits, groups.mass * groups.p))
+    mass, hits, moment = (_running(part) for part in (groups.mass, groups.hits, groups.mass * groups.x))
     start = _starts(mass[-1], size)
     end = start + size
     frequency = (np.interp(end, mass, hits) - np.interp(start, mass, hits)) / size
-    turn = np.clip(mass[np.searchsorted(groups.p, frequency)], start, end)
+    turn = np.clip(mass[np.searchsorted(groups.x, frequency)], start, end)
     first, middle, last = (np.interp(place, mass, moment) for place in (start, turn, end))
     below = frequency * (turn - start) - (middle - first)
     above = (last - middle) - frequency * (end - turn)

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import one_of
+from ..links.groups import Groups
 from ._classes import class_forecasts
-from ._score_groups import ScoreGroups
 
 
 def calloss(
@@ -48,7 +48,7 @@ def calloss(
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
     values = []
     for column in forecasts.one_against_rest():
-        groups = ScoreGroups.of(column)
-        frequency = groups.pooled() if segments == "hull" else groups.share
-        values.append(np.dot(groups.mass, np.square(groups.p - frequency)) / groups.mass.sum())
+        groups = Groups.of(column.p, column.events, column.weights)
+        frequency = groups.rising() if segments == "hull" else groups.share
+        values.append(np.dot(groups.mass, np.square(groups.x - frequency)) / groups.mass.sum())
     return float(np.mean(values))
