@@ -27,5 +27,3 @@ def test_single_rows():
     groups = Groups.of(np.array([0.7, 0.2, 0.9]), np.array([True, False, True]))
     assert groups.x.tolist() == [0.2, 0.7, 0.9] and groups.hits.tolist() == [0, 1, 1]
     assert groups.mass.tolist() == [1, 1, 1]
-        groups.x.tolist() == [0.2, 0.7, 0.9] and groups.hits.tolist() == [0, 1, 1] and groups.mass.tolist() == [1] * 3
-    )
