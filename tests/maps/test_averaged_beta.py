@@ -135,3 +135,13 @@ def test_unit_tails():
     law = Recalibrated(StudentT([0.0], 1.0, 3.0), UnitTails(batch(1, 0.1), -3.0, 3.0))
     far = np.array([[1e8, 1e9, 1e10]])
     assert np.allclose(np.diff(law.logsf(far)) / np.log(10), -3, atol=0.5)
+
+
+def test_the_table_of_dense_points_integrates_to_the_distribution_function(rng):
+    law = Recalibrated(
+        Normal(np.zeros(4), 1.0), AveragedBetaMap(rng.normal(0, 0.4, (4, 3)), 0.2 * np.tril(np.ones((4, 3, 3))))
+    )
+    points = np.linspace(-6, 6, 6001)[None, :]  # enough for the table
+    density = law.pdf(points)
+    inside = np.trapezoid(density, points, axis=1)
+    np.testing.assert_allclose(inside, law.cdf(np.full(4, 6.0)) - law.cdf(np.full(4, -6.0)), atol=1e-6)

@@ -69,19 +69,15 @@ def analyse(
     splits = cases.splits(cv, along)
     tested = np.concatenate([test for _, test in splits])
     outcomes, weights = cases.y[tested], cases.weights_of(tested)
-    stages, measures = {}, {}
     competitors = _competitors(candidates, cases.forecasts)
-    for name, candidate in competitors.items():
-        stage = BEFORE if name == NONE else name
-        if progress is not None:
-            progress(stage)
-        stages[stage] = cases.out_of_fold(candidate, splits)
-        measures[stage] = measured(cases.task, outcomes, stages[stage], weights)
+    stages, notes = _stages(cases, competitors, splits, progress)
+    measures = {stage: measured(cases.task, outcomes, laws, weights) for stage, laws in stages.items()}
     loss = common_loss(cases.task, measures)
     each = np.array([losses(cases.task, outcomes, stage, loss) for stage in stages.values()])
     rows = np.ones(len(outcomes)) if weights is None else weights
-    comparison = Comparison.of(tuple(stages), each, rows, rows.sum())
-    chosen = comparison.chosen
+    names = [NONE if stage == BEFORE else stage for stage in stages]
+    comparison = Comparison.of(names, each, rows, rows.sum())
+    chosen = BEFORE if comparison.chosen == NONE else comparison.chosen
     sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
     return Result(
         task=cases.task,
@@ -97,9 +93,31 @@ def analyse(
         by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
         worst=_worst(cases.rows[tested], *sides, cases.classes, loss),
         comparison=comparison,
+        notes=notes,
         calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
+
+
+def _stages(
+    cases: Cases, competitors: dict[str, Any], splits: Any, progress: Progress | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Cross-validated forecasts by stage, and notes about candidates that could not be fitted to these rows."""
+    stages: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, candidate in competitors.items():
+        stage = BEFORE if name == NONE else name
+        if progress is not None:
+            progress(stage)
+        try:
+            stages[stage] = cases.out_of_fold(candidate, splits)
+        except ValueError as reason:
+            if len(competitors) <= 2:  # nothing else was asked for
+                raise
+            notes.append(f"{name} was left out: {reason}")
+    if not stages:
+        raise ValueError(notes[-1])
+    return stages, notes
 
 
 def _competitors(candidates: Any, forecasts: Any) -> dict[str, Any]:

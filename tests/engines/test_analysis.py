@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibrant import Normal, QuantileCalibrator, ScaleCalibrator
+from calibrant.engines import analyse
+
+
+@pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
+def test_a_candidate_that_cannot_be_fitted_is_left_out_and_named():
+    law, y = Normal(np.zeros(60), 1.0), np.zeros(60)
+    result = analyse(law, y, candidates={"scale": ScaleCalibrator(), "quantile": QuantileCalibrator()})
+    assert list(result.stages) == ["before", "quantile"]
+    assert result.notes[0].startswith("scale was left out: residuals must vary")
+    with pytest.raises(ValueError, match="residuals must vary"):
+        analyse(law, y, candidates={"scale": ScaleCalibrator()})
+
+
+def test_the_rule_and_the_numbers(rng):
+    mu = rng.normal(size=600)
+    y = mu + 2 * rng.standard_normal(600)
+    result = analyse(Normal(mu, 1.0), y, candidates={"scale": ScaleCalibrator(), "quantile": QuantileCalibrator()})
+    assert result.chosen == result.comparison.best and result.comparison.names == ("none", "scale", "quantile")
+    assert result.measures["before"]["90 % interval"].value == pytest.approx(np.mean(np.abs(y - mu) < 1.645), abs=0.01)
+    for table in result.measures.values():
+        assert all(found.low <= found.value <= found.high for found in table.values())
+
+
+def test_nothing_is_changed_without_a_reason(rng):
+    mu = rng.normal(size=600)
+    result = analyse(
+        Normal(mu, 1.0),
+        mu + rng.standard_normal(600),
+        candidates={"scale": ScaleCalibrator(), "q": QuantileCalibrator()},
+    )
+    assert result.chosen == "before" and result.calibrator is None and "no calibrator" in result.verdict
