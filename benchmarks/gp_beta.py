@@ -12,7 +12,8 @@ from unittest import mock
 import numpy as np
 
 from calibrant import GPBetaCalibrator, Normal, metrics
-from calibrant.regression import gp_beta, gp_beta_learning
+from calibrant.regression.gp_beta import calibrator as gp_beta
+from calibrant.regression.gp_beta import learning as gp_beta_learning
 from experiments.song2019.toy.toy import Toy, toy
 
 from .timing import Line, Measure, Note, cpu_seconds

@@ -55,8 +55,8 @@ def read(path: str) -> None:
 def fit(path: str) -> None:
     from calibrant import QuantileCalibrator, save
     from calibrant.engines.arrow import fit
-    from calibrant.store.detection import Asked, find_columns
-    from calibrant.store.tables import open_table
+    from calibrant.tables.detection import Asked, find_columns
+    from calibrant.tables.sources import open_table
 
     table = open_table(path)
     columns, _ = find_columns(table, Asked())
@@ -66,7 +66,7 @@ def fit(path: str) -> None:
 def apply(path: str) -> None:
     from calibrant import load
     from calibrant.engines.arrow import apply
-    from calibrant.store.columns import Columns
+    from calibrant.tables.columns import Columns
 
     apply(load(f"{path}.calibrant"), path, Columns("normal", ("mu", "sigma")), f"{path}.out.parquet")
 

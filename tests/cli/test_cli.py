@@ -300,7 +300,7 @@ def test_rows_without_outcome_are_counted(capsys: pytest.CaptureFixture[str]) ->
 def test_trouble_while_writing(
     trouble: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from calibrant.store import writing
+    from calibrant.tables import writing
 
     class Broken:
         def __enter__(self) -> Any:
@@ -334,7 +334,7 @@ def test_calibrators_that_cannot_be_saved(capsys: pytest.CaptureFixture[str], mo
 def test_signals_leave_nothing_behind(sign: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ok(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "a.calibrant")
     program = (
-        "import os, sys; from calibrant.cli import main; from calibrant.store import writing\n"
+        "import os, sys; from calibrant.cli import main; from calibrant.tables import writing\n"
         f"def stop(*_): os.kill(os.getpid(), {int(sign)})\n"
         "real = writing._writer\n"
         "writing._writer = lambda *a: (stop(), real(*a))[1]\n"

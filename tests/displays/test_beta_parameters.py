@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant import Normal
 from calibrant.displays import BetaParametersDisplay
-from calibrant.regression.gp_beta import GPBetaCalibrator
+from calibrant.regression.gp_beta.calibrator import GPBetaCalibrator
 
 
 def test_draws_the_posterior_along_the_mean(rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ from sklearn.linear_model import LinearRegression
 
 from calibrant import Normal, metrics
 from calibrant.displays import PointCalibrationDisplay
-from calibrant.regression.points import PointCalibrator
+from calibrant.regression.points.calibrator import PointCalibrator
 
 
 @pytest.fixture

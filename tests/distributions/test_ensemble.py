@@ -16,7 +16,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 from calibrant.distributions import Ensemble, Recalibrated, concatenate
-from calibrant.distributions.segments import hat_products, mean_square, square_below, tail_moments
+from calibrant.distributions.tables.segments import hat_products, mean_square, square_below, tail_moments
 from calibrant.maps import AffineMap
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from calibrant.distributions import Histogram, concatenate, quadrature
+from calibrant.distributions import Histogram, concatenate
+from calibrant.distributions.integrals import quadrature
 
 EDGES = np.array([0.0, 1.0, 3.0, 3.5, 7.0])
 MASSES = np.array([[0.2, 0.0, 0.3, 0.5], [0.0, 0.4, 0.6, 0.0], [0.25, 0.25, 0.25, 0.25]])

@@ -16,20 +16,20 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from calibrant.distributions._factorials import log_beta_kernel, log_gamma_kernel, log_half_step, stirling_error
-from calibrant.distributions._tails import log_normal_hazard, score_from_log
 from calibrant.distributions.base import Distribution
-from calibrant.distributions.gamma import Gamma
+from calibrant.distributions.families.gamma import Gamma
+from calibrant.distributions.families.laplace import Laplace
+from calibrant.distributions.families.logistic import Logistic
+from calibrant.distributions.families.lognormal import LogNormal
+from calibrant.distributions.families.negative_binomial import NegativeBinomial
+from calibrant.distributions.families.normal import Normal
+from calibrant.distributions.families.poisson import Poisson
+from calibrant.distributions.families.student_t import StudentT
 from calibrant.distributions.joined import concatenate
-from calibrant.distributions.laplace import Laplace
-from calibrant.distributions.logistic import Logistic
-from calibrant.distributions.lognormal import LogNormal
-from calibrant.distributions.negative_binomial import NegativeBinomial
-from calibrant.distributions.normal import Normal
-from calibrant.distributions.poisson import Poisson
 from calibrant.distributions.recalibrated import Recalibrated
-from calibrant.distributions.student_t import StudentT
 from calibrant.maps import AffineMap
+from calibrant.numerics.factorials import log_beta_kernel, log_gamma_kernel, log_half_step, stirling_error
+from calibrant.numerics.tails import log_normal_hazard, score_from_log
 
 ROWS = 60
 Pair = tuple[Distribution, Any]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
 
-from calibrant.distributions import Normal, Quantiles, concatenate, quadrature
+from calibrant.distributions import Normal, Quantiles, concatenate
+from calibrant.distributions.integrals import quadrature
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 

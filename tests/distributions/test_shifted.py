@@ -8,7 +8,7 @@ import pytest
 
 from calibrant import Ensemble, Gamma, Histogram, Mixture, Normal, Poisson
 from calibrant.distributions import Truncated, concatenate
-from calibrant.distributions.quadrature import crps, mean, variance
+from calibrant.distributions.integrals.quadrature import crps, mean, variance
 from calibrant.distributions.shifted import Shifted, moved
 
 SHIFT = np.array([2.5, -7.0])

@@ -27,9 +27,9 @@ from calibrant.engines import arrow, scores
 from calibrant.engines.added import LEVELS, Added
 from calibrant.engines.methods import CLASSES, LAWS, POINTS, method
 from calibrant.engines.sampling import Sample
-from calibrant.store import tables
-from calibrant.store.columns import Columns
-from calibrant.store.rows import Rows
+from calibrant.tables import sources as tables
+from calibrant.tables.columns import Columns
+from calibrant.tables.rows import Rows
 
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")
 N = 3000

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.distributions.ensemble import Ensemble
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
+from calibrant.distributions.tables.ensemble import Ensemble
 from tests.metrics import class_measures
 
 MEANS = {

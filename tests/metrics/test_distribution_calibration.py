@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from calibrant import metrics
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
 from calibrant.metrics.distribution_calibration import similar_forecasts
 
 

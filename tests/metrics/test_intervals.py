@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
-from calibrant.distributions.ensemble import Ensemble
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
+from calibrant.distributions.tables.ensemble import Ensemble
 
 
 def test_counts_what_scipys_intervals_hold(rng):

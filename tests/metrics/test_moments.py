@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from calibrant import metrics
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
 from calibrant.metrics.moments import long_run_covariance
 
 

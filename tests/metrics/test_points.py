@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import mean_absolute_error, mean_absolute_percentage_error, mean_squared_error, r2_score
 
 from calibrant import metrics
-from calibrant.distributions.ensemble import Ensemble
+from calibrant.distributions.tables.ensemble import Ensemble
 
 PAIRS = [
     (metrics.mape, mean_absolute_percentage_error),

@@ -7,8 +7,8 @@ from scipy import stats
 from sklearn.metrics import mean_pinball_loss
 
 from calibrant import metrics
-from calibrant.distributions.ensemble import Ensemble
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
+from calibrant.distributions.tables.ensemble import Ensemble
 
 
 @pytest.fixture

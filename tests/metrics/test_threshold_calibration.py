@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 from calibrant import metrics
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
 
 
 def test_one_threshold_by_hand():

@@ -7,8 +7,8 @@ from scipy.integrate import simpson
 from scipy.special import ndtri
 
 from calibrant import metrics
-from calibrant.distributions.ensemble import Ensemble
-from calibrant.distributions.normal import Normal
+from calibrant.distributions.families.normal import Normal
+from calibrant.distributions.tables.ensemble import Ensemble
 from calibrant.metrics._null_laws import anderson_darling_sf, cramer_von_mises_sf
 
 TESTS = [metrics.anderson_darling_test, metrics.cramer_von_mises_test, metrics.ks_test]

@@ -13,12 +13,13 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 
 from calibrant import CalibratedRegressor, Ensemble, Gamma, Mixture, Normal, Poisson, StudentT, metrics
 from calibrant.maps import BetaMap
-from calibrant.regression import gp_beta, gp_beta_learning
-from calibrant.regression.gp_beta import GPBetaCalibrator
-from calibrant.regression.gp_beta_inference import Data, Posterior, climb, latents, step
-from calibrant.regression.gp_beta_kernels import KERNELS, Scaling, choose_inducing, whitened
-from calibrant.regression.gp_beta_learning import Hyperparameters, Problem, gradient
-from calibrant.regression.gp_beta_likelihood import PAIRS, clipped, congruence, expected, log_ratio, roots
+from calibrant.regression.gp_beta import calibrator as gp_beta
+from calibrant.regression.gp_beta import learning as gp_beta_learning
+from calibrant.regression.gp_beta.calibrator import GPBetaCalibrator
+from calibrant.regression.gp_beta.inference import Data, Posterior, climb, latents, step
+from calibrant.regression.gp_beta.kernels import KERNELS, Scaling, choose_inducing, whitened
+from calibrant.regression.gp_beta.learning import Hyperparameters, Problem, gradient
+from calibrant.regression.gp_beta.likelihood import PAIRS, clipped, congruence, expected, log_ratio, roots
 
 ROOT = np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.1, 0.1, 0.4]])
 UNITS = Scaling(0.0, 1.0, 0.3, True)

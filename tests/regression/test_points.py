@@ -30,8 +30,8 @@ from calibrant import (
     StudentT,
 )
 from calibrant.maps import AffineMap
-from calibrant.regression.point_curves import _local_lines
-from calibrant.regression.points import PointCalibrator
+from calibrant.regression.points.calibrator import PointCalibrator
+from calibrant.regression.points.curves import _local_lines
 
 METHODS = ("linear", "isotonic", "ratio", "local")
 every = pytest.mark.parametrize("method", METHODS)

@@ -23,8 +23,8 @@ from calibrant import (
     metrics,
 )
 from calibrant.regression.flow import FlowCalibrator
-from calibrant.regression.stack import StackCalibrator, _kept, best_shares
-from calibrant.regression.stack_candidates import ScoreMixtureCalibrator, _parameters, _Problem
+from calibrant.regression.stack.calibrator import StackCalibrator, _kept, best_shares
+from calibrant.regression.stack.candidates import ScoreMixtureCalibrator, _parameters, _Problem
 from experiments.song2019.toy.toy import toy
 
 LEVELS = [0.1, 0.5, 0.9]

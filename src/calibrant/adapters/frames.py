@@ -10,8 +10,8 @@ import numpy as np
 
 from .._checks import index_of, to_array
 from ..distributions.base import Distribution
-from ..distributions.normal import Normal
-from ..distributions.quantiles import Quantiles
+from ..distributions.families.normal import Normal
+from ..distributions.tables.quantiles import Quantiles
 
 _CENTRES, _SPREADS = ("mean", "mu", "loc"), ("std", "sigma", "scale", "sd", "stddev")
 _LEVEL = re.compile(r"(?P<prefix>q|p|quantile|percentile)?[ _-]?(?P<number>\d*\.?\d+)(?P<percent>%?)", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..distributions.base import Distribution
-from ..distributions.normal import Normal
+from ..distributions.families.normal import Normal
 
 
 def from_pair(obj: Any) -> Distribution | None:

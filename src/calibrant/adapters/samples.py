@@ -8,7 +8,7 @@ import numpy as np
 
 from .._checks import to_array
 from ..distributions.base import Distribution
-from ..distributions.ensemble import Ensemble
+from ..distributions.tables.ensemble import Ensemble
 
 
 def from_samples(obj: Any, kind: Literal["smooth", "discrete"] = "smooth") -> Distribution | None:

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array
-from ..distributions._tails import TINY
 from ..distributions.base import Distribution, across
-from ..distributions.both_tails import log_slope_of, score_of, score_of_logs, slack
-from ..distributions.rows import spread_out
+from ..distributions.tables.lines import spread_out
 from ..maps.base import Side
+from ..numerics.both_tails import log_slope_of, score_of, score_of_logs, slack
+from ..numerics.tails import TINY
 
 
 class Source(Protocol):

@@ -9,15 +9,15 @@ import numpy as np
 
 from .._checks import Array, to_array
 from ..distributions.base import Distribution
-from ..distributions.gamma import Gamma
-from ..distributions.histogram import Histogram
-from ..distributions.laplace import Laplace
-from ..distributions.lognormal import LogNormal
-from ..distributions.mixture import Mixture
-from ..distributions.negative_binomial import NegativeBinomial
-from ..distributions.normal import Normal
-from ..distributions.poisson import Poisson
-from ..distributions.student_t import StudentT
+from ..distributions.families.gamma import Gamma
+from ..distributions.families.laplace import Laplace
+from ..distributions.families.lognormal import LogNormal
+from ..distributions.families.negative_binomial import NegativeBinomial
+from ..distributions.families.normal import Normal
+from ..distributions.families.poisson import Poisson
+from ..distributions.families.student_t import StudentT
+from ..distributions.mixture.law import Mixture
+from ..distributions.tables.histogram import Histogram
 
 Maker = Callable[..., Distribution]
 

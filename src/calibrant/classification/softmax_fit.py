@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import Array
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import less_largest, softmax_rows
-from .newton_cg import Product, newton_cg
+from ..numerics.newton_cg import Product, newton_cg
 from .softmax_designs import Design
 
 _BLOCK = 1 << 16  # numbers worked on at a time

@@ -13,10 +13,10 @@ from .._checks import probability
 from ..engines.added import Added
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
-from ..store.columns import NAMES, Columns
-from ..store.detection import Asked, find_columns, known
-from ..store.tables import Table, open_table
-from ..store.writing import check_target
+from ..tables.columns import NAMES, Columns
+from ..tables.detection import Asked, find_columns, known
+from ..tables.sources import Table, open_table
+from ..tables.writing import check_target
 from .console import note, progress, say, say_json
 from .fit import OVERWRITE
 from .inspect import CALIBRATOR

@@ -14,9 +14,9 @@ from ..engines.arrow import compare
 from ..engines.methods import candidates_for
 from ..engines.result import BEFORE
 from ..select import Comparison
-from ..store.columns import Columns
-from ..store.detection import Asked, find_columns
-from ..store.tables import open_table
+from ..tables.columns import Columns
+from ..tables.detection import Asked, find_columns
+from ..tables.sources import open_table
 from .console import note, progress, say, say_json, say_table
 from .looking import how_to_apply
 from .options import COLUMNS, JSON, METHODS, ROWS, TABLE, with_columns

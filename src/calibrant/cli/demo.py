@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..engines.example import diabetes_forecasts
-from ..store.detection import Asked
-from ..store.writing import write_table, write_text
+from ..tables.detection import Asked
+from ..tables.writing import write_table, write_text
 from .console import say, say_json
 from .looking import look
 from .options import JSON

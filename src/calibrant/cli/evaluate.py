@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..engines.methods import candidates_for
-from ..store.detection import Asked
+from ..tables.detection import Asked
 from .console import note, say, say_json
 from .looking import look
 from .options import JSON, METHODS, ROWS, TABLE, with_columns

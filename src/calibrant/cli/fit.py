@@ -15,10 +15,10 @@ from ..engines.result import Result
 from ..engines.sampling import Sample
 from ..regression import PointCalibrator
 from ..store.calibrators import save
-from ..store.columns import Columns
-from ..store.detection import Asked, find_columns
-from ..store.tables import open_table
-from ..store.writing import check_target, told
+from ..tables.columns import Columns
+from ..tables.detection import Asked, find_columns
+from ..tables.sources import open_table
+from ..tables.writing import check_target, told
 from .console import note, progress, say, say_json
 from .options import JSON, TABLE, with_columns
 from .shown import show_measures

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..store.calibrators import describe
-from ..store.columns import Columns
+from ..tables.columns import Columns
 from .console import say, say_json, say_table
 from .options import JSON
 

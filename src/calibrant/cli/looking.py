@@ -10,9 +10,9 @@ from typing import Any
 
 from ..engines.arrow import evaluate
 from ..engines.result import BEFORE, Result
-from ..store.columns import Columns
-from ..store.detection import Asked, find_columns
-from ..store.tables import open_table
+from ..tables.columns import Columns
+from ..tables.detection import Asked, find_columns
+from ..tables.sources import open_table
 from .console import progress
 
 

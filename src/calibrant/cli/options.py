@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..store.detection import Asked
+from ..tables.detection import Asked
 
 _PANEL = "Which column is what (found by their names where not said)"
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ..engines.methods import candidates_for
-from ..store.detection import Asked
-from ..store.writing import check_target, write_text
+from ..tables.detection import Asked
+from ..tables.writing import check_target, write_text
 from .console import note, say, say_json
 from .looking import look
 from .options import JSON, METHODS, ROWS, TABLE, with_columns

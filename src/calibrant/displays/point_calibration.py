@@ -11,7 +11,7 @@ from .._checks import Array, one_of
 from ..distributions.base import Distribution
 from ..metrics.point_table import point_summary
 from ..metrics.points import paired_points
-from ..regression.point_curves import FITS, fit_curve
+from ..regression.points.curves import FITS, fit_curve
 from ._axes import COLOURS, GREY, axes_or_new, dress, has_label
 
 if TYPE_CHECKING:

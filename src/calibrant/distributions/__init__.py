@@ -1,21 +1,21 @@
 """Predictive laws: the currency of the library."""
 
 from .base import Distribution
-from .ensemble import Ensemble
-from .gamma import Gamma
-from .histogram import Histogram
+from .families.gamma import Gamma
+from .families.laplace import Laplace
+from .families.logistic import Logistic
+from .families.lognormal import LogNormal
+from .families.negative_binomial import NegativeBinomial
+from .families.normal import Normal
+from .families.poisson import Poisson
+from .families.student_t import StudentT
 from .joined import Joined, concatenate
-from .laplace import Laplace
 from .location_scale import LocationScale
-from .logistic import Logistic
-from .lognormal import LogNormal
-from .mixture import Mixture
-from .negative_binomial import NegativeBinomial
-from .normal import Normal
-from .poisson import Poisson
-from .quantiles import Quantiles
+from .mixture.law import Mixture
 from .recalibrated import Recalibrated
-from .student_t import StudentT
+from .tables.ensemble import Ensemble
+from .tables.histogram import Histogram
+from .tables.quantiles import Quantiles
 from .truncated import Truncated
 
 __all__ = [

@@ -12,7 +12,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._checks import Array, count, index_of, probabilities, probability, to_array
 from ..maps.base import Map, Side, concatenate_maps
-from .both_tails import log_between
+from ..numerics.both_tails import log_between
 
 BLOCK = 16384  # numbers worked on at a time, so that intermediate results stay in the cache
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
@@ -197,13 +197,13 @@ class Distribution(ABC):
     # ---- moments and scores ----
     def mean(self) -> Array:
         """Expectations, (n,); inf where the tails are too heavy for one."""
-        from .quadrature import mean
+        from .integrals.quadrature import mean
 
         return mean(self)
 
     def var(self) -> Array:
         """Variances, (n,); inf where the tails are too heavy for one."""
-        from .quadrature import variance
+        from .integrals.quadrature import variance
 
         return variance(self)
 
@@ -213,7 +213,7 @@ class Distribution(ABC):
 
     def crps(self, y: Any) -> Array:
         r"""Continuous ranked probability score :math:`\int (F(t) - 1\{t \ge y\})^2\,dt` of each row's outcome, (n,)."""
-        from .quadrature import crps
+        from .integrals.quadrature import crps
 
         return crps(self, self._outcomes(y))
 

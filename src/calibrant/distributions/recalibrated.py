@@ -10,8 +10,8 @@ import numpy as np
 from .._checks import Array
 from ..maps.base import Map, Side
 from .base import BLOCK, HALF_LOG_2PI, Distribution
+from .integrals.standard import StandardLaw
 from .location_scale import LocationScale
-from .standard import StandardLaw
 
 MOST_KINKS = 512  # beyond that many knots a map is as good as smooth for quadrature
 

@@ -11,9 +11,9 @@ from scipy.special import ndtr
 
 from .._checks import Array
 from .base import Distribution
+from .integrals.segment_moments import Points, PrefixIntegrals, lower_integrals, upper_integrals
 from .location_scale import LocationScale
 from .recalibrated import Recalibrated
-from .segment_moments import Points, PrefixIntegrals, lower_integrals, upper_integrals
 
 _ROWS = 256  # worked on at a time
 _STEEPEST = 600.0  # log slopes beyond belong to segments on which the base has no mass to speak of

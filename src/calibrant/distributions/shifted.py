@@ -11,9 +11,9 @@ import numpy as np
 from .._checks import Array, column
 from ..maps.base import Side
 from .base import Distribution, across
-from .ensemble import Ensemble
 from .location_scale import LocationScale
 from .recalibrated import Recalibrated
+from .tables.ensemble import Ensemble
 
 
 @dataclass(frozen=True, eq=False, repr=False)

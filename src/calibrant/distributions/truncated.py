@@ -10,10 +10,10 @@ from scipy.special import log_ndtr
 
 from .._checks import Array, complain, to_array
 from ..maps.base import Side
-from ._tails import Mask
+from ..numerics.both_tails import log_between, log_slope_of, score_of_logs
+from ..numerics.tails import Mask
 from .base import Distribution, across
-from .both_tails import log_between, log_slope_of, score_of_logs
-from .rows import spread_out
+from .tables.lines import spread_out
 
 
 @dataclass(frozen=True, eq=False, repr=False)

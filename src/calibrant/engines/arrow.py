@@ -16,10 +16,10 @@ from sklearn.base import clone
 from .. import select
 from ..calibration.nested import takes
 from ..select import Comparison
-from ..store.columns import Columns
-from ..store.rows import Rows, forecasts_of, read_rows, scan_rows
-from ..store.tables import Table, open_table
-from ..store.writing import check_target, write_table
+from ..tables.columns import Columns
+from ..tables.rows import Rows, forecasts_of, read_rows, scan_rows
+from ..tables.sources import Table, open_table
+from ..tables.writing import check_target, write_table
 from .added import Added, free_names
 from .analysis import analyse, together
 from .result import Result

@@ -10,7 +10,7 @@ from .. import classification as c
 from .. import regression as r
 from ..calibration import GroupedCalibrator
 from ..select import AutoCalibrator
-from ..store.columns import NAMES, Columns
+from ..tables.columns import NAMES, Columns
 
 LAWS: dict[str, Any] = {
     "quantile": r.QuantileCalibrator,

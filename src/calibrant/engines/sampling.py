@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..store.rows import Rows
+from ..tables.rows import Rows
 
 
 class Sample:

@@ -14,8 +14,8 @@ from ..distributions import Distribution
 from ..maps.base import Side
 from ..maps.cells import FAR, cells_of
 from ..regression import QuantileCalibrator, ScaleCalibrator
-from ..store.columns import Columns
-from ..store.rows import Rows, forecasts_of
+from ..tables.columns import Columns
+from ..tables.rows import Rows, forecasts_of
 
 MOST = 2_000_000  # scores that are kept as they are
 FINE = 1024  # cells per unit of asinh((z - median) / scale), four times as many as a fit to all rows takes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._checks import Array
+from ..numerics.newton import newton
 from .linear import Features, LinearProblem, Prior
-from .newton import newton
 from .trials import Trials
 
 _BLOCK = 16_384  # rows whose columns stay in the cache

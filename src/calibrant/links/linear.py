@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._checks import Array
-from .newton import newton
+from ..numerics.newton import newton
 from .trials import Trials
 
 Features = Callable[[Array], tuple[Array, ...]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
-from ._solve import solve_increasing
+from ..numerics.solve import solve_increasing
 from .base import Map, Side, log_density_of
 
 What = Literal["height", "log_slope", "log_density"]

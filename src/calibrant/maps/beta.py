@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 from .._checks import Array
-from ._solve import solve_increasing
+from ..numerics.solve import solve_increasing
 from .base import Map, Side, across
 from .tails import UnitTails
 

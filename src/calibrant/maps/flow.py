@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erfcx, expit, log_expit, log_ndtr, ndtri_exp
 
 from .._checks import Array
-from ._solve import solve_increasing
+from ..numerics.solve import solve_increasing
 from .base import Map, Side, across
 
 _STEPS = 8

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
-from ._lookup import KnotIndex
+from ..numerics.lookup import KnotIndex
 from .base import Map, Side
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._checks import Array, complain, finite, positive
-from ._lookup import KnotIndex, in_blocks
+from ..numerics.lookup import KnotIndex, in_blocks
 from .base import Map, Side
 
 

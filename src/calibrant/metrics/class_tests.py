@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import chi2, norm
 
 from .._checks import Array
-from ..links.newton import newton
+from ..numerics.newton import newton
 from ._classes import EventForecasts, class_forecasts
 from ._forecast_bins import ForecastBins
 from .uniformity import TestResult

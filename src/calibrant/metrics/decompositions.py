@@ -9,8 +9,8 @@ import numpy as np
 
 from .._checks import Array, complain, count
 from ..distributions.base import Distribution
-from ..distributions.ensemble import Ensemble
-from ..distributions.rows import row_blocks
+from ..distributions.tables.ensemble import Ensemble
+from ..distributions.tables.lines import row_blocks
 from ._inputs import average, paired
 from .scores import nll
 

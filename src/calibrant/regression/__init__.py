@@ -3,13 +3,13 @@
 from .density import DensityCalibrator
 from .estimator import CalibratedRegressor
 from .flow import FlowCalibrator
-from .gp_beta import GPBetaCalibrator
+from .gp_beta.calibrator import GPBetaCalibrator
 from .gpc import GPCCalibrator
-from .points import PointCalibrator
+from .points.calibrator import PointCalibrator
 from .quantile import QuantileCalibrator
 from .residual import ResidualCalibrator
 from .scale import ScaleCalibrator
-from .stack import StackCalibrator
+from .stack.calibrator import StackCalibrator
 
 __all__ = [
     "CalibratedRegressor",

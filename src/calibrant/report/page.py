@@ -13,10 +13,10 @@ from pathlib import Path
 from string import Template
 from typing import BinaryIO
 
+from .._files import write_atomically
 from .._version import __version__
 from ..engines.measures import CALIBRATION, common_loss
 from ..engines.result import BEFORE, Result
-from ..store.archive import write_atomically
 from . import class_pictures, comparison, law_pictures, tables
 from .words import MEANING, exact, number, safe
 

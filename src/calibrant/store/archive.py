@@ -10,16 +10,16 @@ import math
 import os
 import re
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from .._files import write_atomically
 
 TEXT = "calibrator.json"
 LARGEST = 512 * 2**20  # bytes of all arrays together
@@ -50,21 +50,6 @@ def write(path: str | os.PathLike[str], text: dict[str, Any], arrays: list[NDArr
                 archive.writestr(_entry(f"{place}.npy"), member)
 
     write_atomically(Path(path), fill)
-
-
-def write_atomically(path: Path, fill: Callable[[BinaryIO], None]) -> None:
-    """Fill a temporary file beside the path and rename it; on any trouble nothing is left behind."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def read(path: str | os.PathLike[str], *, only_text: bool = False) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -144,9 +129,3 @@ def _digest(text: dict[str, Any], members: list[bytes]) -> str:
 
 def _entry(name: str) -> zipfile.ZipInfo:
     return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import probabilities
+from .._files import write_atomically
 from .._version import __version__
 from ..calibration import Chain
 from ..distributions import Normal
@@ -19,7 +20,6 @@ from ..maps import AffineMap, BetaMap, Map, PiecewiseLinearMap, ProbabilityMap, 
 from ..regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from ..select import AutoCalibrator
 from ..select.candidates import NoCalibrator
-from .archive import write_atomically
 from .onnx_graph import Graph
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)

@@ -20,8 +20,8 @@ def known_classes() -> dict[str, type]:
     found: dict[str, type] = {}
     for room in ROOMS:
         package = importlib.import_module(f"{_PACKAGE}.{room}")
-        for module in pkgutil.iter_modules(package.__path__):
-            holder = importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            holder = importlib.import_module(module.name)
             mine = [item for item in vars(holder).values() if isinstance(item, type) and _is_part(item)]
             found |= {f"{room}.{item.__name__}": item for item in mine if item.__module__ == holder.__name__}
     return found

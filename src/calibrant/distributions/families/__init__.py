@@ -1,0 +1,1 @@
+"""Laws with a few parameters each."""

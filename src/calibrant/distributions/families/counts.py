@@ -1,0 +1,138 @@
+"""Laws on the counts 0, 1, 2 and so on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..._checks import Array, probabilities
+from ...maps.base import Side
+from ...numerics.tails import LARGEST_SCORE
+from ..base import HALF_LOG_2PI, Parametric
+
+SLACK = 4e-13  # scores closer than this (relative to 1 + |z|) are taken for equal, so that ppf(cdf(k)) is k
+
+
+class Counts(Parametric):
+    """Laws on the non-negative integers, with atoms only; a subclass gives scores and probabilities at the integers."""
+
+    @abstractmethod
+    def _score(self, k: Array) -> Array:
+        """Scores of P(Y <= k) for integers 0 <= k < inf."""
+
+    @abstractmethod
+    def _log_mass(self, k: Array) -> Array:
+        """log P(Y = k) for integers 0 <= k < inf."""
+
+    @abstractmethod
+    def _skewness(self) -> Array:
+        """Skewness of each law."""
+
+    @property
+    def has_atoms(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_discrete(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def on_integers(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def support(self) -> tuple[Array, Array]:
+        """From 0 to infinity."""
+        return np.zeros(len(self)), np.full(len(self), np.inf)
+
+    def to_normal(self, y: Array, side: Side = "right") -> Array:
+        """Scores of P(Y < y) (left) or P(Y <= y) (right) for any real y."""
+        k = np.floor(y) if side == "right" else np.ceil(y) - 1
+        z = self._score(np.where((k >= 0) & (k < np.inf), k, 0.0))
+        return np.where((k >= 0) & (k < np.inf), z, np.where(k < 0, -np.inf, k))
+
+    def from_normal(self, z: Array) -> Array:
+        """The smallest count whose score reaches z."""
+        numbers = np.arange(len(self))
+        numbers, scores = np.broadcast_arrays(numbers[:, None] if z.ndim == 2 else numbers, z)
+        rows, goal = numbers.ravel(), scores.ravel()
+        out = np.where(goal > 0, np.inf, np.where(np.isnan(goal), np.nan, 0.0))
+        regular = np.abs(goal) < LARGEST_SCORE
+        if regular.any():
+            out[regular] = _smallest_count(self[rows[regular]], goal[regular])
+        return out.reshape(scores.shape)
+
+    def log_slope(self, y: Array) -> NoReturn:
+        """Raise: counts have no density."""
+        raise TypeError(f"{type(self).__name__} has atoms, no density; use logpmf, or metrics.nll which does.")
+
+    def logpdf(self, y: Any) -> NoReturn:
+        """Raise: counts have no density."""
+        self.log_slope(y)
+
+    def logpmf(self, y: Any) -> Array:
+        """log P(Y = y), closed form; -inf where y is not a count."""
+        return self._by_blocks(_log_mass, self._points(y))
+
+    def ppf(self, q: Any) -> Array:
+        """Quantiles: the smallest count k with cdf(k) >= q."""
+        levels = self._points(q, "q")
+        probabilities(levels, "q", open_ends=False)
+        return self._by_blocks(_quantile, levels)
+
+
+def _log_mass(law: Counts, y: Array) -> Array:
+    count = (y >= 0) & (y < np.inf) & (np.floor(y) == y)
+    return np.where(count, law._log_mass(np.where(count, y, 0.0)), np.where(np.isnan(y), np.nan, -np.inf))
+
+
+def _quantile(law: Counts, q: Array) -> Array:
+    """Scores of probabilities near 1 are uncertain, so that neighbours are compared on the probabilities themselves."""
+    k = law.from_normal(ndtri(q))
+    k = np.where(ndtr(law.to_normal(k)) < q, k + 1, k)
+    return np.where((k > 0) & (ndtr(law.to_normal(k - 1)) >= q), k - 1, k)
+
+
+def _smallest_count(law: Counts, z: Array) -> Array:
+    """Newton's method within a bracket, bisection where it is slow: exact, two evaluations where the guess is good."""
+    goal = z - SLACK * (1 + np.abs(z))
+    probe = _guess(law, z)
+    low, high = np.full(z.shape, -1.0), np.full(z.shape, np.inf)
+    active = np.arange(z.size)
+    for turn in range(3000):  # far more than doubling and halving take
+        if not active.size:
+            break
+        part, k, aim = law[active], probe[active], goal[active]
+        s = part._score(k)
+        high[active] = hi = np.where(s >= aim, k, high[active])
+        low[active] = lo = np.where(s >= aim, low[active], k)
+        with np.errstate(invalid="ignore"):
+            ahead = np.where(np.isinf(hi), 2 * lo + 2, lo + np.floor((hi - lo) / 2))
+        if turn < 6:
+            ahead = _newton(part, k, s, aim)
+        resolution = np.maximum(1.0, 4 * np.spacing(np.abs(lo)))
+        probe[active] = np.clip(ahead, lo + resolution, hi - resolution)
+        active = active[(hi - lo > resolution) & (lo < 1e299)]
+    return high
+
+
+def _newton(law: Counts, k: Array, s: Array, goal: Array) -> Array:
+    """Where the score s at k would reach the goal if it went on rising as it does at k."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = (goal - s) * np.exp(np.clip(-0.5 * s * s - HALF_LOG_2PI - law._log_mass(k), -700, 700))
+    return np.minimum(k + np.where(np.isnan(step), 0.0, np.ceil(step)), 4 * k + 16)
+
+
+def _guess(law: Counts, z: Array) -> Array:
+    """Wilson & Hilferty's quantile of the gamma law with the same three moments, to the nearest count."""
+    skewness = law._skewness()
+    with np.errstate(over="ignore", invalid="ignore"):
+        cube = np.maximum(1 + skewness * z / 6 - np.square(skewness) / 36, 0.0) ** 3
+        x: Array = law.mean() + law.std() * 2 / skewness * (cube - 1)
+    return np.nan_to_num(np.minimum(np.maximum(np.ceil(x - 0.5), 0.0), 1e299))

@@ -1,0 +1,1 @@
+"""Moments and scores of laws by integration, where there is no closed form."""

@@ -1,0 +1,1 @@
+"""Laws given by numbers: samples, quantiles, masses of cells."""

@@ -1,0 +1,137 @@
+"""Laws given by some of their quantiles."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..._checks import Array, finite, index_of, probabilities, to_array
+from ...maps.base import Side
+from ..base import Distribution
+from .transport import Transport
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Quantiles(Distribution):
+    r"""Laws through given quantiles: the polyline through :math:`(x_l, \Phi^{-1}(\tau_l))`, with both tails.
+
+    Beyond the outer quantiles the polyline keeps the slope of the line from the first to the last one,
+    :math:`(\Phi^{-1}(\tau_L) - \Phi^{-1}(\tau_1))/(x_L - x_1)`. To bound a law, wrap it in ``Truncated``. Quantiles
+    that cross within a row are rearranged (sorted) with a warning, which never moves them further from the true ones
+    (Chernozhukov, Fernández-Val & Galichon 2010). Equal quantiles are an atom.
+
+    Parameters
+    ----------
+    levels : array-like (L,)
+        At least two different numbers in (0, 1), in any order.
+    values : array-like (n, L)
+        Quantiles at these levels.
+
+    Examples
+    --------
+    >>> law = Quantiles([0.1, 0.5, 0.9], [[1.0, 2.0, 4.0]])
+    >>> law.cdf([2.0]), law.ppf([0.9])
+    (array([0.5]), array([4.]))
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ("values",)
+
+    levels: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        """Check, sort the columns by level, rearrange rows that cross."""
+        index = index_of(self.values)
+        levels = _distinct_levels(self.levels)
+        values = to_array(self.values, "values")
+        if values.ndim != 2 or values.shape[1] != len(levels):
+            raise ValueError(f"`values` must be (n, {len(levels)}), one column per level; got shape {values.shape}.")
+        order = np.argsort(levels)
+        values = _rearranged(finite(values, "values")[:, order])
+        _refuse_constant_rows(values)
+        object.__setattr__(self, "levels", levels[order])
+        object.__setattr__(self, "values", values)
+        if index is not None:
+            object.__setattr__(self, "_index", index)
+
+    def _law(self) -> Transport:
+        t = ndtri(self.levels)
+        spread = self.values[:, -1] / (t[-1] - t[0]) - self.values[:, 0] / (
+            t[-1] - t[0]
+        )  # the range itself may overflow
+        return Transport(self.values, t, np.maximum(spread, np.nextafter(0.0, 1.0)))
+
+    @property
+    def has_atoms(self) -> bool:
+        """Equal quantiles at different levels."""
+        return self._law().has_atoms
+
+    def _kinks(self) -> Array:
+        return self.values
+
+    def to_normal(self, y: Array, side: Side = "right") -> Array:
+        """Height of the polyline."""
+        return self._law().to_normal(y, side)
+
+    def from_normal(self, z: Array) -> Array:
+        """Quantiles at normal scores."""
+        return self._law().from_normal(z)
+
+    def log_slope(self, y: Array) -> Array:
+        """Slope of the polyline."""
+        return self._law().log_slope(y)
+
+    def mean(self) -> Array:
+        """Expectations, in closed form."""
+        return self._law().mean()
+
+    def var(self) -> Array:
+        """Variances, in closed form."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.square(self.std())
+
+    def std(self) -> Array:
+        """Standard deviations, in closed form."""
+        return self._law().std()
+
+    def crps(self, y: Any) -> Array:
+        """CRPS of the law, in closed form."""
+        return self._law().crps(self._outcomes(y))
+
+
+def _distinct_levels(values: Any) -> Array:
+    levels = probabilities(values, "levels")
+    if levels.ndim != 1:
+        raise ValueError(f"`levels` must be 1-dimensional; got shape {levels.shape}.")
+    unique, counts = np.unique(levels, return_counts=True)
+    if len(unique) < 2:
+        raise ValueError(f"`levels` must have at least two different values; got {levels.tolist()}.")
+    if len(unique) < len(levels):
+        raise ValueError(f"`levels` must be distinct; {unique[counts > 1][0]} comes {counts.max()} times.")
+    return levels
+
+
+def _rearranged(values: Array) -> Array:
+    crossing = (values[:, 1:] < values[:, :-1]).any(axis=1)
+    if not crossing.any():
+        return values
+    warnings.warn(
+        f"quantiles cross in {int(crossing.sum())} of {len(values)} rows, first row {int(np.argmax(crossing))}; "
+        "they are rearranged in increasing order.",
+        stacklevel=5,
+    )
+    return np.sort(values, axis=1)
+
+
+def _refuse_constant_rows(values: Array) -> None:
+    flat = values[:, 0] == values[:, -1]
+    if flat.any():
+        row = int(np.argmax(flat))
+        raise ValueError(
+            f"`values` must differ within a row; all quantiles are equal in {int(flat.sum())} of {len(flat)} rows, "
+            f"first row {row} (all {values[row, 0]}). Constant predictions? Use ResidualCalibrator."
+        )

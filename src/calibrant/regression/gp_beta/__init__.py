@@ -1,0 +1,1 @@
+"""GP-Beta calibration."""

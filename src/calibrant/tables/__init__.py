@@ -1,0 +1,1 @@
+"""Tables in and out: which column is what, rows as arrays, files and frames."""

@@ -1,0 +1,218 @@
+"""Rows of a table as arrays, checked; what is wrong is told with the column's name and the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .._checks import Array
+from .columns import Columns, Forecasts
+from .sources import Table
+
+MISSING = "(missing)"  # the group of rows that name none
+_NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", "decimal", "boolean", "null")]
+_EXTRA = ("y", "weights", "groups", "time")
+_TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
+
+Numbers = Any  # of rows: an array, or Places
+
+
+class Places:
+    """The numbers of consecutive rows, made only where somebody asks."""
+
+    def __init__(self, start: int, rows: int) -> None:
+        self.start, self.rows = start, rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __getitem__(self, rows: Any) -> Any:
+        return np.asarray(self)[rows]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.int64]:
+        return np.arange(self.start, self.start + self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows: the parts of forecasts, and what goes with them.
+
+    Outcomes of classes are the labels' places among ``columns.keys``. Rows without an outcome are not here;
+    ``numbers`` are the places of the others in the table, ``read`` is how many rows were read to find them.
+    """
+
+    parts: list[Array]
+    numbers: Numbers
+    y: NDArray[Any] | None = None
+    weights: Array | None = None
+    groups: NDArray[np.object_] | None = None
+    time: NDArray[Any] | None = None
+    read: int = 0
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def take(self, rows: Any) -> Rows:
+        """Some of them."""
+        kept: dict[str, Any] = {name: None if (v := getattr(self, name)) is None else v[rows] for name in _EXTRA}
+        return Rows([part[rows] for part in self.parts], self.numbers[rows], **kept)
+
+    @classmethod
+    def joined(cls, pieces: list[Rows]) -> Rows:
+        """One after another."""
+        parts = [np.concatenate(columns) for columns in zip(*(piece.parts for piece in pieces), strict=True)]
+        there = [name for name in _EXTRA if getattr(pieces[0], name) is not None]
+        extra = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in there}
+        numbers = np.concatenate([np.asarray(piece.numbers) for piece in pieces])
+        return cls(parts, numbers, **extra, read=sum(piece.read for piece in pieces))
+
+
+def scan_rows(table: Table, columns: Columns) -> Iterator[Rows]:
+    """Rows of a table that have an outcome, batch by batch; where no target is named, all rows."""
+    start = 0
+    for batch in table.batches(columns.names(), columns.types()):
+        yield read_rows(batch, columns, start)
+        start += batch.num_rows
+
+
+def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> Rows:
+    """Rows of a batch that begins at row ``start`` of its table."""
+    places: Numbers = Places(start, batch.num_rows)
+    y, read = None if columns.target is None else _outcomes(batch, columns, places), batch.num_rows
+    if y is not None:
+        kept = _known(y, columns)
+        if kept is not None:
+            y, places, batch = y[kept], places[kept], batch.filter(pa.array(kept))
+    parts = [_finite(numbers(batch, name, places), name, places) for name in columns.forecast]
+    if columns.kind == "normal" and not parts[1].min(initial=1.0) > 0:
+        _complain(parts[1] <= 0, parts[1], columns.forecast[1], "positive", places)
+    weights = None
+    if columns.weight is not None:
+        weights = _finite(numbers(batch, columns.weight, places), columns.weight, places)
+        _complain(weights < 0, weights, columns.weight, "0 or positive", places)
+    groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
+    time = None if columns.time is None else _time(batch, columns.time, places)
+    return Rows(parts, places, y, weights, groups, time, read)
+
+
+def forecasts_of(columns: Columns, rows: Rows) -> Forecasts:
+    """The forecasts of some rows; what is wrong with them is told with where they are."""
+    try:
+        return columns.forecasts(rows.parts)
+    except ValueError as reason:
+        first, last = (rows.numbers[0], rows.numbers[-1]) if len(rows) else (0, 0)
+        raise ValueError(f"{columns}, rows {first} to {last}: {reason}") from reason
+
+
+def numbers(batch: pa.RecordBatch, name: str, places: Numbers) -> Array:
+    """A column of numbers; missing ones are NaN."""
+    column = _decoded(batch[name])
+    kind = column.type
+    if not any(is_kind(kind) for is_kind in _NUMBERS):
+        value, row = _first_value(column, places)
+        raise ValueError(f"column `{name}` must be numbers; row {row} (the first is 0) holds {value!r} ({kind}).")
+    if kind != pa.float64():
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def texts(column: pa.Array) -> NDArray[np.object_]:
+    """Labels as texts, so that a number and its name are one label."""
+    return np.asarray(_text(column).fill_null(MISSING).to_numpy(zero_copy_only=False), dtype=object)
+
+
+def _text(column: pa.Array) -> pa.Array:
+    column = _decoded(column)
+    if pa.types.is_floating(column.type) and pc.all(pc.equal(pc.floor(column), column)).as_py() is not False:
+        column = column.cast(pa.int64(), safe=False)
+    return column.cast(pa.string())
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _outcomes(batch: pa.RecordBatch, columns: Columns, places: Numbers) -> NDArray[Any]:
+    """Numbers, NaN where missing; or places of labels, -1 where missing."""
+    target = str(columns.target)
+    if columns.kind != "classes":
+        y = numbers(batch, target, places)
+        if not _all_finite(y):
+            _complain(np.isinf(y), y, target, "finite", places)
+        return y
+    text, keys = _text(_unless_nan(_decoded(batch[target]))), [str(key) for key in columns.keys]
+    if pa.types.is_boolean(_decoded(batch[target]).type) and {key.lower() for key in keys} <= _TRUTH.keys():
+        keys = [_TRUTH[key.lower()] for key in keys]
+    codes = pc.index_in(text, value_set=pa.array(keys, pa.string()))
+    unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
+    if unknown.any():
+        first = int(np.argmax(unknown))
+        raise ValueError(
+            f"labels in `{target}` must be among {', '.join(map(repr, keys))}, as the class columns are; row "
+            f"{places[first]} (the first is 0) holds {text[first].as_py()!r}. Other names? Say --probability "
+            "LABEL=column."
+        )
+    return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
+
+
+def _known(y: NDArray[Any], columns: Columns) -> NDArray[np.bool_] | None:
+    """Which rows have an outcome; None if all have."""
+    if columns.kind != "classes" and _all_finite(y):
+        return None
+    kept = y >= 0 if columns.kind == "classes" else ~np.isnan(y)
+    return None if kept.all() else np.asarray(kept)
+
+
+def _unless_nan(column: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_nan(column), None, column) if pa.types.is_floating(column.type) else column
+
+
+def _time(batch: pa.RecordBatch, name: str, places: Numbers) -> NDArray[Any]:
+    column = _decoded(batch[name])
+    if column.null_count:
+        row = places[int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))]
+        raise ValueError(f"column `{name}` must not be missing; it is in row {row} (the first is 0).")
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _finite(values: Array, name: str, places: Numbers) -> Array:
+    if not _all_finite(values):
+        _complain(~np.isfinite(values), values, name, "finite numbers", places)
+    return values
+
+
+def _all_finite(values: Array) -> bool:
+    """Whether one cheap pass tells so; an overflowing sum has to be looked at closer."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, places: Numbers) -> None:
+    if not bad.any():
+        return
+    rows = places[bad]
+    listed = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    plural = "s" if len(rows) > 1 else ""
+    raise ValueError(f"column `{name}` must be {rule}; row{plural} {listed} (the first is 0): {values[bad][0]}.")
+
+
+def _first_value(column: pa.Array, places: Numbers) -> tuple[Any, int]:
+    """The first value that is no number; of texts that all look like numbers the first."""
+    values = column.to_pylist()
+    odd = [i for i, value in enumerate(values) if value is not None and not _looks_like_a_number(value)]
+    first = next(iter(odd or [i for i, value in enumerate(values) if value is not None]), 0)
+    return (values[first], int(places[first])) if values else (None, 0)
+
+
+def _looks_like_a_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Tables and pages into files: whole or not at all, and never over what they were made from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from .._files import write_atomically
+from .sources import FORMATS, one_line
+
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+
+
+def check_target(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True) -> Path:
+    """Return a path that may be written.
+
+    Parameters
+    ----------
+    path : path
+    *inputs : paths
+        What must not be written over; things that are no paths are no matter.
+    overwrite : bool
+        Whether it may be, all the same.
+    table : bool
+        Whether a table is to be written, in the format that the name tells.
+    """
+    target = Path(path)
+    if table and target.suffix.lower() not in FORMATS:
+        raise ValueError(f"cannot tell the format of `{target}`; name it .parquet, .csv, .tsv or .arrow.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write `{target}`: there is no folder `{target.parent}`.")
+    if target.is_dir():
+        raise IsADirectoryError(f"cannot write `{target}`: it is a folder.")
+    paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
+    for source in paths:
+        if target.exists() and source.exists() and source.samefile(target) and not overwrite:
+            raise FileExistsError(f"`{target}` is an input; give another output, or say --overwrite.")
+    return target
+
+
+def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write batches as Parquet, CSV or Arrow, as the name says; on any trouble the path is as it was."""
+
+    def fill(file: BinaryIO) -> None:
+        parts = iter(batches)
+        first = next(parts)
+        with _writer(FORMATS[path.suffix.lower()], path, file, first.schema) as writer:
+            writer.write_batch(first)
+            for batch in parts:
+                writer.write_batch(batch)
+
+    with told(path):
+        write_atomically(path, fill)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with told(path):
+        write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
+
+
+def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
+    if kind == "parquet":
+        texts = [field.name for field in schema if any(is_kind(field.type) for is_kind in _TEXTS)]
+        return pq.ParquetWriter(file, schema, use_dictionary=texts or False)  # numbers hardly ever repeat
+    if kind == "arrow":
+        return pa.ipc.new_file(file, schema)
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    return csv.CSVWriter(file, schema, write_options=csv.WriteOptions(delimiter=delimiter))
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Tell in one line why a path could not be written."""
+    try:
+        yield
+    except OSError as reason:
+        if reason.errno is None:  # it came from reading, and says so
+            raise
+        raise type(reason)(f"cannot write `{path}`: {one_line(reason.strerror)}") from reason
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
+        raise ValueError(f"cannot write `{path}`: {one_line(reason)}") from reason
+
+
+def _ignored(_: Any) -> None:
+    return None
