@@ -2,27 +2,65 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array, outcomes, sample_weights
+from .._checks import Array
 from ..adapters import as_distribution
 from ..distributions import Distribution
+from .contract import Takes
+from .rows import usable_rows
 from .threads import one_thread
-
-_FEWEST = 1e-9  # rows, counted with their weights
 
 
 class Calibrator(BaseEstimator, ABC):
     """Learn from forecasts and outcomes how forecasts are off; `transform` puts new ones right.
 
-    Forecasts are anything `as_distribution` takes. Rows whose outcome is missing are left out with a warning. Weights
-    are frequencies: weight 2 is the row twice, weight 0 the row left out.
+    Rows whose outcome is missing are left out with a warning. Weights are frequencies: weight 2 is the row twice,
+    weight 0 the row left out.
+
+    Attributes
+    ----------
+    takes : Takes
+        Kinds of forecasts that it works on, and what it can use beside them.
+    n_rows_ : int
+        Rows that were learned from.
+    """
+
+    takes: Takes = Takes()
+    n_rows_: int
+
+    @abstractmethod
+    def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Learn from n forecasts and their outcomes.
+
+        Parameters
+        ----------
+        forecasts : what ``takes`` says, n rows
+        y : array-like (n,)
+        sample_weight : array-like (n,), optional
+        """
+
+    @abstractmethod
+    def transform(self, forecasts: Any) -> Any:
+        """Calibrated forecasts of the same rows."""
+
+    def _read(self, forecasts: Any) -> Any:
+        """Forecasts in the form that this calibrator works on; must have a length and be sliceable by rows."""
+        return as_distribution(forecasts)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted once `fit` came to its end."""
+        return hasattr(self, "n_rows_")
+
+
+class RegressionCalibrator(Calibrator):
+    """A calibrator whose outcomes are numbers; a subclass gives `_fit` and `_transform`, which see checked input.
+
+    Forecasts are anything `as_distribution` takes, unless a subclass reads them otherwise.
     """
 
     def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -48,10 +86,6 @@ class Calibrator(BaseEstimator, ABC):
         check_is_fitted(self)
         return self._transform(self._read(forecasts))
 
-    def _read(self, forecasts: Any) -> Any:
-        """Forecasts in the form that this calibrator works on; must have a length and be sliceable by rows."""
-        return as_distribution(forecasts)
-
     @abstractmethod
     def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
         """Learn from checked input; learned names end in an underscore."""
@@ -63,48 +97,8 @@ class Calibrator(BaseEstimator, ABC):
     def _transform(self, forecasts: Any) -> Distribution:
         """Calibrate checked forecasts."""
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "n_rows_")
-
-
-def check_calibrator(calibrator: Any, name: str = "calibrator") -> Any:
-    """Return the calibrator if it is an object with `fit` and `transform`."""
-    if isinstance(calibrator, type) or not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
-        raise TypeError(f"`{name}` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.")
-    return calibrator
-
 
 def read_for(calibrator: Any, forecasts: Any) -> Any:
     """Forecasts in the form that a calibrator works on: its own (points, say), or distributions."""
     read = getattr(calibrator, "_read", as_distribution)
     return read(forecasts)
-
-
-def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
-    """Rows that have an outcome and a weight above 0 (a slice or a mask), with those outcomes and weights."""
-    values, kept = outcomes(y, n)
-    weights = sample_weights(sample_weight, n)
-    if weights is not None:
-        _look_like_counts(weights)
-    if kept is None and (weights is None or weights.all()):
-        return slice(None), values, weights
-    used = np.ones(n, dtype=bool) if kept is None else kept
-    if weights is not None:
-        used = used & (weights > 0)
-    whole = np.empty(n)
-    whole[slice(None) if kept is None else kept] = values
-    return used, whole[used], None if weights is None else weights[used]
-
-
-def _look_like_counts(weights: Array) -> None:
-    """Weights of several rows that add up to one row or less are shares; taken for frequencies they say nothing."""
-    total, rows = weights.sum(), np.count_nonzero(weights)
-    if total < _FEWEST:
-        raise ValueError(f"`sample_weight` must add up to a number of rows; the sum over {rows} rows is {total:g}.")
-    if total <= 1 + 1e-9 and rows > 1:
-        warnings.warn(
-            f"`sample_weight` adds up to {total:g} over {rows} rows. Weights are frequencies: weight 2 is the row "
-            "twice. Shares? Multiply them by the number of rows.",
-            stacklevel=4,
-        )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array
-from ..distributions import Distribution
-from .base import Calibrator, check_calibrator, read_for
-from .nested import takes
+from .base import Calibrator, read_for
+from .contract import Takes, as_forecasts, check_calibrator, fit_with, takes_of, transform_with
+from .labels import labels_of
+from .rows import learnable_rows
 
 
 class Chain(Calibrator):
     """Each calibrator is fitted to what the ones before it made of the forecasts.
+
+    Groups, where given, reach the calibrators that take them.
 
     Parameters
     ----------
@@ -34,27 +37,55 @@ class Chain(Calibrator):
     def __init__(self, calibrators: list[Any]) -> None:
         self.calibrators = calibrators
 
-    def _read(self, forecasts: Any) -> Any:
+    @property
+    def takes(self) -> Takes:  # type: ignore[override]
+        """Forecasts of the first, and what any of them can use beside."""
+        each = [takes_of(step) for step in self._steps()]
+        return Takes(
+            each[0].forecasts, frozenset().union(*(t.beside for t in each)), frozenset().union(*(t.needs for t in each))
+        )
+
+    def _steps(self) -> list[Any]:
         steps: Any = self.calibrators
         if not isinstance(steps, (list, tuple)) or not steps:
             raise ValueError(f"`calibrators` must be a list of at least one calibrator; got {steps!r}.")
-        for i, calibrator in enumerate(steps):
-            check_calibrator(calibrator, f"calibrators[{i}]")
-            if takes(calibrator.fit, "groups"):
-                kind = type(calibrator).__name__
-                raise TypeError(
-                    f"`calibrators[{i}]` is a {kind}, to which a chain gives no groups: {kind}(Chain(...))?"
-                )
-        return read_for(steps[0], forecasts)
+        return [check_calibrator(step, f"calibrators[{i}]") for i, step in enumerate(steps)]
 
-    def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
-        self.calibrators_: list[Calibrator] = []
-        for calibrator in self.calibrators:
-            fitted = clone(calibrator).fit(forecasts, y, sample_weight=weights)
+    def fit(
+        self, forecasts: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, classes: Any = None
+    ) -> Self:
+        """Learn from n forecasts and their outcomes, or from class scores and labels.
+
+        Parameters
+        ----------
+        forecasts : what the first calibrator takes, n rows
+        y : array-like (n,)
+        sample_weight : array-like (n,), optional
+        groups : array-like (n,), optional
+            For the calibrators that take groups.
+        classes : array-like (K,), optional
+            Labels of the columns of class scores.
+        """
+        steps = self._steps()
+        table = read_for(steps[0], forecasts)
+        labels = None if groups is None else labels_of(groups, len(table))
+        rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
+        table, labels = table[rows], None if labels is None else labels[rows]
+        self.calibrators_: list[Any] = []
+        for step in steps:
+            fitted = fit_with(clone(step), table, y, sample_weight=weights, groups=labels, classes=classes)
             self.calibrators_.append(fitted)
-            forecasts = fitted.transform(forecasts)
+            table = as_forecasts(transform_with(fitted, table, groups=labels), classes)
+        self.n_rows_ = len(y)
+        if classes is not None:
+            self.classes_ = classes
+        return self
 
-    def _transform(self, forecasts: Any) -> Distribution:
-        for calibrator in self.calibrators_:
-            forecasts = calibrator.transform(forecasts)
-        return forecasts  # type: ignore[no-any-return]
+    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
+        """Calibrated forecasts of the same rows."""
+        check_is_fitted(self)
+        first, *others = self.calibrators_
+        made = transform_with(first, forecasts, groups=groups)
+        for calibrator in others:
+            made = transform_with(calibrator, as_forecasts(made, getattr(self, "classes_", None)), groups=groups)
+        return made

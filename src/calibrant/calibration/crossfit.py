@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import Array, column, complain, nonempty, sample_weights, to_array
 from ..adapters.class_labels import as_labels, missing_labels
-from .nested import takes
+from .contract import fit_with, takes_of, transform_with
 from .routing import uses_groups
 from .same_rows import warn_same
 
@@ -104,7 +104,7 @@ def groups_to_split(cv: Any, groups: Any, calibrator: Any) -> Any:
     """
     if groups is None:
         return None
-    wanted = takes(calibrator.fit, "groups")
+    wanted = "groups" in takes_of(calibrator).needs
     if cv is None or isinstance(cv, (int, np.integer)):
         return None if wanted else groups
     used = hasattr(cv, "split") and uses_groups(cv)
@@ -204,18 +204,13 @@ def fit_calibrators(
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
-    extra: dict[str, Any] = {}
-    if takes(calibrator.fit, "groups"):
-        extra["groups"] = None if sample.groups is None else sample.groups[rows]
-    if sample.classes is not None and takes(calibrator.fit, "classes"):
-        extra["classes"] = sample.classes
-    return clone(calibrator).fit(forecasts, sample.y[rows], sample_weight=weights, **extra)
+    grouped = sample.groups is not None and "groups" in takes_of(calibrator).needs
+    beside = {"groups": sample.groups[rows] if grouped else None, "classes": sample.classes}
+    return fit_with(clone(calibrator), forecasts, sample.y[rows], sample_weight=weights, **beside)
 
 
 def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None) -> Any:
     """Calibrated forecasts, with groups where the calibrator takes them."""
-    if takes(calibrator.transform, "groups"):
-        return calibrator.transform(forecasts, groups=groups)
-    if groups is not None:
+    if groups is not None and "groups" not in takes_of(calibrator).beside:
         raise ValueError(f"`groups` were given, but {type(calibrator).__name__} takes none. Use GroupedCalibrator.")
-    return calibrator.transform(forecasts)
+    return transform_with(calibrator, forecasts, groups=groups)

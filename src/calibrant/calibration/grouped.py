@@ -5,24 +5,29 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
+from ..adapters.class_scores import ClassScores
 from ..distributions import Distribution, concatenate
-from .base import check_calibrator, read_for, usable_rows
+from .base import Calibrator, read_for
+from .contract import Takes, as_forecasts, check_calibrator, fit_with, takes_of
 from .labels import Labels, labels_of, rows_by_label
+from .rows import learnable_rows
 
 _PSEUDO_ROWS = 40
 
 
-class GroupedCalibrator(BaseEstimator):
+class GroupedCalibrator(Calibrator):
     r"""Calibrate everything once, then each group on top of that.
 
     The first calibrator learns from all rows. A second one per group learns what is left in the group, from the
     group's own rows and from a few rows of the whole sample, spread evenly over its PIT values, with a total weight
     of ``strength`` rows: a group of n rows is pulled to the common calibrator with weight strength / (n + strength).
-    Groups not seen in `fit` get the common one.
+    Groups not seen in `fit` get the common one. Of class probabilities the few rows come with every label, weighted by
+    its probability: the common calibrator being right.
 
     How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for
     itself with nine tenths of the weight.
@@ -30,7 +35,7 @@ class GroupedCalibrator(BaseEstimator):
     Parameters
     ----------
     calibrator : Calibrator
-        What to fit, `QuantileCalibrator` say.
+        What to fit: `QuantileCalibrator` say, or `PlattCalibrator` for classes.
     strength : float, default 20
         Weight, in rows, of the common calibrator.
 
@@ -38,6 +43,8 @@ class GroupedCalibrator(BaseEstimator):
     ----------
     common_ : fitted Calibrator
     calibrators_ : dict from group to fitted Calibrator
+    classes_ : ndarray (K,)
+        Labels of the columns of class scores, where it is these that are calibrated.
 
     Examples
     --------
@@ -54,41 +61,79 @@ class GroupedCalibrator(BaseEstimator):
         self.calibrator = calibrator
         self.strength = strength
 
-    def fit(self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from n forecasts, their outcomes and the group of each row."""
-        laws = read_for(check_calibrator(self.calibrator), forecasts)
-        labels = labels_of(groups, len(laws))
+    @property
+    def takes(self) -> Takes:  # type: ignore[override]
+        """What the calibrator takes, and groups."""
+        return takes_of(self.calibrator).also("groups", needs=True)
+
+    def fit(
+        self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, classes: Any = None
+    ) -> Self:
+        """Learn from n forecasts, their outcomes and the group of each row.
+
+        Parameters
+        ----------
+        forecasts : what the calibrator takes, n rows
+        y : array-like (n,)
+        groups : array-like (n,)
+            Labels of any type.
+        sample_weight : array-like (n,), optional
+        classes : array-like (K,), optional
+            Labels of the columns of class scores.
+        """
+        table = read_for(check_calibrator(self.calibrator), forecasts)
+        labels = labels_of(groups, len(table))
         if not self.strength >= 0:
             raise ValueError(f"`strength` must be at least 0; got {self.strength}.")
-        rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        laws, labels = laws[rows], labels[rows]
-        self.common_ = clone(self.calibrator).fit(laws, y, sample_weight=weights)
-        self._fit_groups(self.common_.transform(laws), y, labels, np.ones(len(y)) if weights is None else weights)
+        rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
+        table, labels = table[rows], labels[rows]
+        self.common_ = fit_with(clone(self.calibrator), table, y, sample_weight=weights, classes=classes)
+        after = as_forecasts(self.common_.transform(table), classes)
+        self._fit_groups(after, y, labels, np.ones(len(y)) if weights is None else weights)
         self.n_rows_ = len(y)
+        if classes is not None:
+            self.classes_ = classes
         return self
 
-    def _fit_groups(self, laws: Distribution, y: Array, labels: Labels, weights: Array) -> None:
-        ranked = np.argsort(laws.to_normal(y), kind="stable")
-        places = (np.arange(_PSEUDO_ROWS) + 0.5) / _PSEUDO_ROWS * weights.sum()
-        pseudo = ranked[np.minimum(np.searchsorted(np.cumsum(weights[ranked]), places), len(y) - 1)]
-        pull = np.full(_PSEUDO_ROWS, self.strength / _PSEUDO_ROWS)
+    def _fit_groups(self, after: Any, y: NDArray[Any], labels: Labels, weights: Array) -> None:
+        """Fit a calibrator to the rows of each group and, with a small weight, to rows that stand for all."""
+        classes = after.classes if isinstance(after, ClassScores) else None
+        rows, outcomes, pull = _common_rows(after, y, weights)
+        pull = pull * (self.strength / pull.sum())
         self.calibrators_ = {}
         for name, mine in rows_by_label(labels).items():
-            rows, w = np.concatenate([mine, pseudo]), np.concatenate([weights[mine], pull])
-            self.calibrators_[name] = clone(self.calibrator).fit(laws[rows], y[rows], sample_weight=w)
+            table, w = after[np.concatenate([mine, rows])], np.concatenate([weights[mine], pull])
+            both = np.concatenate([y[mine], outcomes])
+            self.calibrators_[name] = fit_with(clone(self.calibrator), table, both, sample_weight=w, classes=classes)
 
-    def transform(self, forecasts: Any, *, groups: Any = None) -> Distribution:
+    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
         """Calibrated forecasts, each by its group's calibrator."""
         check_is_fitted(self)
-        laws = read_for(self.calibrator, forecasts)
-        members = rows_by_label(labels_of(groups, len(laws)))
-        common = self.common_.transform(laws)
-        parts = []
+        table = read_for(self.calibrator, forecasts)
+        members = rows_by_label(labels_of(groups, len(table)))
+        common = self.common_.transform(table)
+        after, parts = as_forecasts(common, getattr(self, "classes_", None)), []
         for name, rows in members.items():
             own = self.calibrators_.get(name)
-            parts.append(common[rows] if own is None else own.transform(common[rows]))
-        return concatenate(parts)[np.argsort(np.concatenate(list(members.values())))] if parts else common
+            parts.append(common[rows] if own is None else own.transform(after[rows]))
+        if not parts:
+            return common
+        whole = concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
+        return whole[np.argsort(np.concatenate(list(members.values())))]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "n_rows_")
+
+def _common_rows(after: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[np.intp], NDArray[Any], Array]:
+    """Some rows spread evenly over all, their outcomes, and weights in proportion."""
+    if not isinstance(after, ClassScores):
+        rows = _evenly(np.argsort(after.to_normal(y), kind="stable"), weights)
+        return rows, y[rows], np.ones(len(rows))
+    p, classes = after.values, np.asarray(after.classes)
+    top = np.argmax(p, axis=1) if len(classes) > 2 else np.ones(len(p), dtype=np.intp)
+    rows = _evenly(np.lexsort([p[np.arange(len(p)), top], top]), weights)
+    return np.repeat(rows, len(classes)), np.tile(classes, len(rows)), p[rows].ravel()
+
+
+def _evenly(order: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
+    """Rows at equal steps of the weight along an order."""
+    places = (np.arange(_PSEUDO_ROWS) + 0.5) / _PSEUDO_ROWS * weights.sum()
+    return np.asarray(order[np.minimum(np.searchsorted(np.cumsum(weights[order]), places), len(order) - 1)])

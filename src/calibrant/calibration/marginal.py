@@ -15,7 +15,7 @@ from sklearn.base import clone
 from .._checks import Array
 from ..distributions import Distribution
 from ..metrics import pit
-from .base import Calibrator
+from .base import RegressionCalibrator
 
 FEWEST_ROWS = 40  # different ones; fewer say nothing when halved
 MOST_ROWS = 2_000
@@ -33,7 +33,7 @@ class Unseen(NamedTuple):
     rows: float
 
 
-class ConditionalCalibrator(Calibrator):
+class ConditionalCalibrator(RegressionCalibrator):
     """A calibrator that treats forecasts differently: better for each may be worse on average, so `fit` has a look.
 
     Attributes
@@ -65,10 +65,10 @@ class ConditionalCalibrator(Calibrator):
             after.append(pit(y[test], fitted._transform(forecasts[test]), kind="interval"))
         return Unseen(pit(y[chosen], forecasts[chosen], kind="interval"), np.concatenate(after), w[chosen], rows)
 
-    def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> Calibrator:
+    def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> RegressionCalibrator:
         """A copy that has learned from these rows only."""
         with unwatched():
-            fitted: Calibrator = clone(self).fit(forecasts, y, sample_weight=w)
+            fitted: RegressionCalibrator = clone(self).fit(forecasts, y, sample_weight=w)
         return fitted
 
 

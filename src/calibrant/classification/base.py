@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array, sample_weights
-from ..adapters.class_labels import Codes, as_labels, classes_of, encode, missing_labels
+from .._checks import Array
+from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, as_scores
+from ..calibration.base import Calibrator
+from ..calibration.contract import Takes
+from ..calibration.rows import labelled_rows
 from ..calibration.threads import one_thread
 
 CLIP = 1e-12
 
 
-class ScoreCalibrator(BaseEstimator, ABC):
+class ScoreCalibrator(Calibrator):
     """Learn from scores and labels how scores are off; `transform` turns new ones into probabilities.
 
     Scores are (n,), for the second of two classes in sorted order, or (n, K) with a column a class, and are
@@ -33,6 +34,8 @@ class ScoreCalibrator(BaseEstimator, ABC):
         Rows that were learned from.
     """
 
+    takes = Takes(("scores",), frozenset({"classes"}))
+    classes_: Any
     scores_are: str
     clip: float
 
@@ -53,7 +56,7 @@ class ScoreCalibrator(BaseEstimator, ABC):
             Labels of the columns; the names of a frame's columns if these are the labels, else the sorted labels of y.
         """
         check_clip(self.clip)
-        table = as_scores(scores, self.scores_are)
+        table = self._read(scores)
         rows, self.classes_, codes, weights = labelled_rows(table, y, sample_weight, classes)
         with one_thread():
             self._fit(table[rows], codes, weights)
@@ -63,16 +66,10 @@ class ScoreCalibrator(BaseEstimator, ABC):
     def transform(self, scores: Any) -> Array:
         """Probabilities (n, K), the rows adding up to 1, none closer to 0 or 1 than ``clip``."""
         check_is_fitted(self)
-        return clipped(self._transform(self._read(scores)), self.clip)
+        return clipped(self._transform(in_order(self._read(scores), self.classes_)), self.clip)
 
     def _read(self, scores: Any) -> ClassScores:
-        """Scores of the classes that were learned."""
-        table = as_scores(scores, self.scores_are)
-        if table.n_classes != len(self.classes_):
-            raise ValueError(
-                f"`scores` must have a column for each of the {len(self.classes_)} classes; got {table.n_classes}."
-            )
-        return table
+        return as_scores(scores, self.scores_are)
 
     @abstractmethod
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
@@ -82,33 +79,12 @@ class ScoreCalibrator(BaseEstimator, ABC):
     def _transform(self, scores: ClassScores) -> Array:
         """Probabilities (n, K) of checked scores."""
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "n_rows_")
 
-
-def labelled_rows(
-    table: ClassScores, y: Any, sample_weight: Any, classes: Any = None
-) -> tuple[Any, Any, Codes, Array | None]:
-    """Rows that have a label and a weight above 0; the classes; these rows' class numbers and weights."""
-    labels = as_labels(y)
-    if len(labels) != len(table):
-        raise ValueError(f"`y` must have one label per row of scores; got {len(labels)} for {len(table)} rows.")
-    weights = sample_weights(sample_weight, len(labels))
-    gone = missing_labels(labels)
-    if gone.any():
-        warnings.warn(f"{int(gone.sum())} of {len(labels)} rows have no label and are left out.", stacklevel=3)
-    used = ~gone if weights is None else ~gone & (weights > 0)
-    if not used.any():
-        raise ValueError("`y` must have a label and a weight above 0 in at least one row; it has none.")
-    rows = slice(None) if used.all() else used
-    labels = labels[rows]
-    if labels.dtype.kind == "O":
-        labels = as_labels(labels.tolist())
-    if classes is None and table.names is not None and set(np.unique(labels).tolist()) <= set(table.names):
-        classes = list(table.names) if len(table.names) == table.n_classes else None
-    known = classes_of(labels, table.n_classes, classes)
-    return rows, known, encode(labels, known), None if weights is None else weights[rows]
+def in_order(table: ClassScores, classes: Any) -> ClassScores:
+    """Scores whose columns are those of the classes that were learned, in their order."""
+    if table.n_classes != len(classes):
+        raise ValueError(f"`scores` must have a column for each of the {len(classes)} classes; got {table.n_classes}.")
+    return table
 
 
 def check_clip(clip: Any) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores, as_scores
-from .base import labelled_rows
+from ..calibration.rows import labelled_rows
 from .decision_report import Confusion, DecisionReport
 from .decision_weights import Decisions, decide, sweep
 from .objectives import make_objective

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores, as_scores
-from ..calibration.base import check_calibrator
+from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Rows, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
 from .platt import PlattCalibrator

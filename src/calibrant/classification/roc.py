@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array, complain, one_of
 from ..adapters.class_scores import ClassScores, as_scores
-from .base import labelled_rows
+from ..calibration.rows import labelled_rows
 
 
 @dataclass(frozen=True, eq=False)

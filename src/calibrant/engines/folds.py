@@ -13,9 +13,8 @@ from sklearn.base import clone
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores
-from ..calibration.base import usable_rows
-from ..calibration.nested import takes
-from ..classification.base import labelled_rows
+from ..calibration.contract import fit_with, transform_with
+from ..calibration.rows import labelled_rows, usable_rows
 from ..distributions import Distribution, concatenate
 
 Rows = NDArray[np.intp]
@@ -59,10 +58,10 @@ class Cases:
 
     def fitted(self, calibrator: Any, rows: Any = slice(None)) -> Any:
         """A clone of the calibrator, fitted to these rows."""
-        known = self.classes is not None and takes(calibrator.fit, "classes")
-        extra = {"classes": self.classes} if known else self._groups_for(calibrator.fit, rows)
+        groups = None if self.groups is None else self.groups[rows]
         weights = self.weights_of(rows)
-        return clone(calibrator).fit(self.forecasts[rows], self.y[rows], sample_weight=weights, **extra)
+        beside = {"groups": groups, "classes": self.classes}
+        return fit_with(clone(calibrator), self.forecasts[rows], self.y[rows], sample_weight=weights, **beside)
 
     def out_of_fold(self, calibrator: Any, splits: list[tuple[Rows, Rows]]) -> Any:
         """Calibrated forecasts of the test rows of all splits, one after another."""
@@ -72,10 +71,7 @@ class Cases:
         return concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
 
     def _transformed(self, fitted: Any, rows: Any) -> Any:
-        return fitted.transform(self.forecasts[rows], **self._groups_for(fitted.transform, rows))
-
-    def _groups_for(self, method: Any, rows: Any) -> dict[str, Any]:
-        return {"groups": self.groups[rows]} if self.groups is not None and takes(method, "groups") else {}
+        return transform_with(fitted, self.forecasts[rows], groups=None if self.groups is None else self.groups[rows])
 
     def splits(self, cv: int, axis: Any = None) -> list[tuple[Rows, Rows]]:
         """Random folds with equal shares of the classes, or, along an axis, blocks after their training rows."""

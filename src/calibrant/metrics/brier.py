@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import Array, one_of
 from ..links.groups import Groups
-from ._classes import EventForecasts, class_forecasts, class_scale
+from ._classes import ClassForecasts, EventForecasts, class_forecasts, class_scale
 from ._forecast_bins import Binning, ForecastBins
 from ._inputs import average, no_weights_per_row
 
@@ -84,14 +84,19 @@ def brier_score(
     """
     no_weights_per_row(sample_weight, per_row)
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
+    squares = brier_scores(forecasts, scale)
+    return squares if per_row else average(squares, forecasts.weights)
+
+
+def brier_scores(forecasts: ClassForecasts, scale: str = "auto") -> Array:
+    """The score of each row."""
     if forecasts.proba.ndim == 1:
         squares = 2 * np.square(forecasts.proba - (forecasts.codes == 1))
     else:
         errors = forecasts.proba.copy()
         errors[np.arange(len(errors)), forecasts.codes] -= 1
         squares = np.einsum("ij,ij->i", errors, errors)
-    squares *= class_scale(scale, forecasts.n_classes)
-    return squares if per_row else average(squares, forecasts.weights)
+    return np.asarray(squares * class_scale(scale, forecasts.n_classes))
 
 
 def brier_decomposition(

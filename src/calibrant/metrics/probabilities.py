@@ -46,8 +46,7 @@ def log_loss(
     """
     no_weights_per_row(sample_weight, per_row)
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
-    with np.errstate(divide="ignore"):
-        losses = -np.log(_given_to_the_truth(forecasts))
+    losses = log_losses(forecasts)
     return losses if per_row else average(losses, forecasts.weights)
 
 
@@ -92,6 +91,12 @@ def class_sharpness(
     spread *= class_scale(scale, 2 if two else proba.shape[1])
     weights = sample_weights(sample_weight, len(spread))
     return spread if per_row else average(spread, weights)
+
+
+def log_losses(forecasts: ClassForecasts) -> Array:
+    """Minus the log probability of what came, row by row."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(_given_to_the_truth(forecasts)))
 
 
 def _given_to_the_truth(forecasts: ClassForecasts) -> Array:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import Array, nonempty, probabilities, probability
 from ..distributions.base import Distribution
 from ._inputs import by_blocks, mean_score
+from .pit_values import score_intervals
 
+Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
 
 
@@ -18,7 +21,7 @@ def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = Fa
 
     .. math:: \frac1T \sum_t -\log f_t(y_t)
 
-    The density becomes the probability :math:`P_t(Y = y_t)` where the laws consist of atoms only (counts).
+    The density becomes the probability :math:`P_t(Y = y_t)` where that is above 0: counts, tied quantiles, zeros.
 
     Parameters
     ----------
@@ -141,5 +144,33 @@ def interval_score(
     return mean_score(lambda law, y: by_blocks(score, law, y, width=2), y_true, dist, sample_weight, per_row)
 
 
+def log_scores(law: Distribution, y: Array, has_mass: Mask, by_mass: Mask | None = None) -> Array:
+    """Minus the log mass of outcomes that are scored by mass, minus the log density of the others, (n,).
+
+    Parameters
+    ----------
+    law : Distribution, n rows
+    y : ndarray (n,)
+    has_mass : ndarray of bool (n,)
+        Which outcomes sit on an atom of their law: these have no density.
+    by_mass : ndarray of bool (n,), optional
+        Which are scored by mass; those that have one unless told. An outcome that is scored by density but sits on an
+        atom costs infinity, as does one that is scored by mass and has none.
+    """
+    by_mass = has_mass if by_mass is None else by_mass
+    out = np.full(len(y), np.inf)
+    if by_mass.any():
+        out[by_mass] = -law[by_mass].logpmf(y[by_mass])
+    smooth = ~by_mass & ~has_mass
+    if smooth.any() and not law.is_discrete:
+        out[smooth] = -(law.logpdf(y) if smooth.all() else law[smooth].logpdf(y[smooth]))
+    return out
+
+
 def _negative_log(law: Distribution, y: Array) -> Array:
-    return -(law.logpmf(y) if law.is_discrete else law.logpdf(y))
+    if not law.has_atoms:
+        return -law.logpdf(y)
+    if law.is_discrete:
+        return -law.logpmf(y)
+    left, right = score_intervals(law, y)
+    return log_scores(law, y, left < right)

@@ -10,7 +10,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.utils.validation import validate_data
 
 from .._checks import Array
-from ..calibration.base import check_calibrator
+from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
 from ..distributions import Distribution, Mixture, concatenate

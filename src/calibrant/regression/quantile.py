@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._checks import Array, one_of
-from ..calibration import Calibrator, normal_scores
+from ..calibration import RegressionCalibrator, normal_scores
 from ..distributions import Distribution, Recalibrated
 from ..maps import Map, UnitTails, fit_beta, fit_ecdf, fit_isotonic, fit_kernel, fit_spline, fit_step
 
@@ -20,7 +20,7 @@ FITS: dict[str, Callable[..., Map]] = {
 }
 
 
-class QuantileCalibrator(Calibrator):
+class QuantileCalibrator(RegressionCalibrator):
     r"""Learn :math:`R(p) \approx P(F_X(Y) \le p)` and forecast :math:`R \circ F`.
 
     Kuleshov et al. (2018), algorithm 1; Psaros, eq. 6-8.

@@ -8,13 +8,14 @@ import numpy as np
 
 from .._checks import Array, column, to_array
 from ..adapters import as_distribution
-from ..calibration import Calibrator
+from ..calibration import RegressionCalibrator
+from ..calibration.contract import Takes
 from ..distributions import Distribution, LocationScale, Normal
 from .quantile import QuantileCalibrator
 from .scale import root_mean_square
 
 
-class ResidualCalibrator(Calibrator):
+class ResidualCalibrator(RegressionCalibrator):
     r"""Turn any point prediction into a calibrated distribution (Kuleshov et al. 2018, §3.4).
 
     The increasing feature is :math:`\varphi = y - \mu(x)` for plain predictions, or :math:`\varphi = (y -
@@ -44,6 +45,8 @@ class ResidualCalibrator(Calibrator):
     >>> law.mean().round(1)
     array([4.])
     """
+
+    takes = Takes(("points", "distributions"))
 
     def __init__(self, map: str = "spline") -> None:
         self.map = map

@@ -8,12 +8,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
 from .._checks import Array, count, one_of, probability
-from ..calibration import Calibrator, normal_scores
+from ..calibration import RegressionCalibrator, normal_scores
 from ..distributions import Distribution, LocationScale, Normal, Recalibrated
 from ..maps import AffineMap, Map, UnitTails
 
 
-class ScaleCalibrator(Calibrator):
+class ScaleCalibrator(RegressionCalibrator):
     r"""Multiply the predicted spread by a factor s; the simplest cure, and hard to beat below a few hundred rows.
 
     - "nll": the maximum-likelihood factor, for normal laws :math:`s^2 = \frac1T\sum_t ((y_t - \mu_t)/\sigma_t)^2`;

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from .. import classification as c
 from .. import regression as r
 from ..adapters.class_scores import ClassScores
-from ..calibration.base import check_calibrator
+from ..calibration.contract import check_calibrator
 from ..classification.base import CLIP, ScoreCalibrator, clipped
 from .comparison import NONE
 

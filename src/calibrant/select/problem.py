@@ -12,9 +12,8 @@ from .._checks import Array, one_of, to_array
 from ..adapters import as_distribution
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import ClassScores, as_scores
-from ..calibration.base import usable_rows
 from ..calibration.nested import takes
-from ..classification.base import labelled_rows
+from ..calibration.rows import labelled_rows, usable_rows
 from ..distributions import Distribution
 from ..regression.features import distinct_rows, merged
 from . import measures

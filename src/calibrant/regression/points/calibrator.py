@@ -9,14 +9,15 @@ from sklearn.base import RegressorMixin, TransformerMixin
 
 from ..._checks import Array, column, finite, one_of, to_array
 from ...adapters import as_distribution
-from ...calibration import Calibrator
+from ...calibration import RegressionCalibrator
+from ...calibration.contract import Takes
 from ...distributions import Distribution
 from ...distributions.shifted import moved
 from ..residual import _is_column
 from .curves import FITS, BentLine, fit_curve
 
 
-class PointCalibrator(RegressorMixin, TransformerMixin, Calibrator):
+class PointCalibrator(RegressorMixin, TransformerMixin, RegressionCalibrator):
     r"""Put point predictions right on average, all along their range.
 
     .. math:: \hat y \mapsto g(\hat y) \approx E(y \mid \hat y)
@@ -55,6 +56,8 @@ class PointCalibrator(RegressorMixin, TransformerMixin, Calibrator):
     >>> calibrator.transform(Normal([10.0], 2.0)).interval(0.9)
     array([[17.71, 24.29]])
     """
+
+    takes = Takes(("points", "distributions"))
 
     def __init__(self, method: str = "linear") -> None:
         self.method = method

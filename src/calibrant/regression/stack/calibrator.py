@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._checks import Array
-from ...calibration import Calibrator
+from ...calibration import RegressionCalibrator
 from ...calibration.marginal import Unseen, effective_rows, marginal_distances, unwatched
 from ...distributions import Distribution, Mixture
 from ...metrics import pit
@@ -26,7 +26,7 @@ _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _LEAST = 0.02  # candidates with less weight are dropped
 
 
-def default_candidates() -> dict[str, Calibrator]:
+def default_candidates() -> dict[str, RegressionCalibrator]:
     """The calibrators that a stack weighs if none are given, by name."""
     return {
         "quantile": QuantileCalibrator(),
@@ -38,7 +38,7 @@ def default_candidates() -> dict[str, Calibrator]:
     }
 
 
-class StackCalibrator(Calibrator):
+class StackCalibrator(RegressionCalibrator):
     r"""Mix the forecasts of several calibrators and the base; the recommended choice for whole distributions.
 
     .. math:: F(y) = \sum_k \omega_k F_k(y), \quad
@@ -115,7 +115,7 @@ class StackCalibrator(Calibrator):
         }
 
     def _held_out(
-        self, forecasts: Distribution, y: Array, w: Array, candidates: list[Calibrator]
+        self, forecasts: Distribution, y: Array, w: Array, candidates: list[RegressionCalibrator]
     ) -> tuple[Array, Array, Array]:
         """Log densities (n, c) and PIT intervals (n, c, 2) of unseen outcomes, the base first, and their weights."""
         tables, pits, weights = [], [], []
@@ -166,10 +166,10 @@ def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
     return shares
 
 
-def _fitted(calibrator: Calibrator, forecasts: Distribution, y: Array, w: Array) -> Calibrator:
+def _fitted(calibrator: RegressionCalibrator, forecasts: Distribution, y: Array, w: Array) -> RegressionCalibrator:
     """A copy fitted to these rows; only the whole stack is watched."""
     with unwatched():
-        fitted: Calibrator = clone(calibrator).fit(forecasts, y, sample_weight=w)
+        fitted: RegressionCalibrator = clone(calibrator).fit(forecasts, y, sample_weight=w)
     return fitted
 
 
@@ -194,7 +194,7 @@ def _log_likelihood(law: Distribution, base: Distribution, y: Array) -> Array:
     return out
 
 
-def _named(candidates: Any) -> dict[str, Calibrator]:
+def _named(candidates: Any) -> dict[str, RegressionCalibrator]:
     """Candidates by name; those of a list are called by their class."""
     if candidates is None:
         return default_candidates()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._checks import Array, one_of
-from ...calibration import Calibrator
+from ...calibration import RegressionCalibrator
 from ...distributions import Distribution, Mixture, Normal, Recalibrated
 from ...maps import AffineMap, Map, UnitTails
 from ...maps.cells import Cells
@@ -22,7 +22,7 @@ _APART = 0.7  # of the two components at the start, either way
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 
 
-class ScoreMixtureCalibrator(Calibrator):
+class ScoreMixtureCalibrator(RegressionCalibrator):
     r"""Say that the normal scores are a mixture of one or two normal laws whose parameters follow the forecast.
 
     .. math:: z \mid x \sim \sum_k \pi_k(x)\, N(m_k(x), s_k(x)^2), \quad s_k = 0.05 + e^{\ell_k(x)}
