@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array, sample_weights
-from ..adapters.class_labels import Codes, as_labels, classes_of, encode, missing_labels
+from ..adapters.class_labels import Codes, as_labels, class_numbers, missing_labels
 from ..adapters.class_scores import ClassScores, as_scores
 from ..calibration.threads import one_thread
 
@@ -50,7 +50,7 @@ class ScoreCalibrator(BaseEstimator, ABC):
             Labels of any type.
         sample_weight : array-like (n,), optional
         classes : array-like (K,), optional
-            Labels of the columns; the names of a frame's columns if these are the labels, else the sorted labels of y.
+            Labels of the columns; else those that a frame's columns or `ClassScores` tell, else the sorted labels of y.
         """
         check_clip(self.clip)
         table = as_scores(scores, self.scores_are)
@@ -66,13 +66,8 @@ class ScoreCalibrator(BaseEstimator, ABC):
         return clipped(self._transform(self._read(scores)), self.clip)
 
     def _read(self, scores: Any) -> ClassScores:
-        """Scores of the classes that were learned."""
-        table = as_scores(scores, self.scores_are)
-        if table.n_classes != len(self.classes_):
-            raise ValueError(
-                f"`scores` must have a column for each of the {len(self.classes_)} classes; got {table.n_classes}."
-            )
-        return table
+        """Scores of the classes that were learned, in their order."""
+        return as_scores(scores, self.scores_are).in_order_of(self.classes_)
 
     @abstractmethod
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
@@ -105,10 +100,10 @@ def labelled_rows(
     labels = labels[rows]
     if labels.dtype.kind == "O":
         labels = as_labels(labels.tolist())
-    if classes is None and table.names is not None and set(np.unique(labels).tolist()) <= set(table.names):
-        classes = list(table.names) if len(table.names) == table.n_classes else None
-    known = classes_of(labels, table.n_classes, classes)
-    return rows, known, encode(labels, known), None if weights is None else weights[rows]
+    if (labels == labels[0]).all():
+        raise ValueError(f"`y` must have at least two classes; all {len(labels)} labels are {labels.tolist()[0]!r}.")
+    known, codes = class_numbers(labels, table.n_classes, classes, table.classes)
+    return rows, known, codes, None if weights is None else weights[rows]
 
 
 def check_clip(clip: Any) -> None:
