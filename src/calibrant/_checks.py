@@ -56,6 +56,14 @@ def index_of(*values: Any) -> Any:
     return None
 
 
+def column_names(values: Any) -> list[Any] | None:
+    """Names of the columns of a pandas, polars or pyarrow table, or None."""
+    names = getattr(values, "columns", None)
+    if not hasattr(values, "iloc"):  # pyarrow keeps the names apart
+        names = getattr(values, "column_names", names)
+    return None if names is None else list(names)
+
+
 def complain(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_], hint: str = "") -> None:
     """Raise ValueError if any entry is bad, telling how many and which is first."""
     count = int(np.count_nonzero(bad))

@@ -5,10 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
+from calibrant import (
+    Chain,
+    GroupedCalibrator,
+    IsotonicCalibrator,
+    Normal,
+    PlattCalibrator,
+    QuantileCalibrator,
+    ResidualCalibrator,
+    ScaleCalibrator,
+    TemperatureCalibrator,
+)
 
 
 def shops(rng, sizes, widths):
@@ -133,3 +144,59 @@ def test_chain_is_one_after_the_other(rng):
 def test_empty_chain():
     with pytest.raises(ValueError, match="at least one calibrator"):
         Chain([]).fit(Normal([0.0], 1.0), [0.0])
+
+
+def test_groups_reach_the_links_of_a_chain_that_take_them(rng):
+    law, y, shop = Normal(np.zeros(400), 1.0), rng.normal(0, 1, 400), np.repeat(["a", "b"], 200)
+    y = np.where(shop == "a", 3 * y, 0.5 * y)
+    chain = Chain([ScaleCalibrator(), GroupedCalibrator(ScaleCalibrator())])
+    assert chain.takes.needs == {"groups"} and chain.takes.forecasts == ("distributions",)
+    after = chain.fit(law, y, groups=shop).transform(law, groups=shop)
+    first = ScaleCalibrator().fit(law, y).transform(law)
+    by_hand = GroupedCalibrator(ScaleCalibrator()).fit(first, y, groups=shop).transform(first, groups=shop)
+    np.testing.assert_allclose(after.std(), by_hand.std())
+    assert after.std()[0] > 2.5 > 1 > after.std()[-1]
+
+
+def _two_shops(rng, n=4000):
+    """Log odds three times too large in one shop, right in the other."""
+    odds, shop = rng.normal(0, 1.5, n), rng.choice(["a", "b"], n)
+    y = np.where(rng.random(n) < expit(odds), "yes", "no")
+    return expit(np.where(shop == "a", 3, 1) * odds), y, shop, expit(odds)
+
+
+@pytest.mark.parametrize("calibrator", [PlattCalibrator(), TemperatureCalibrator(), IsotonicCalibrator()])
+def test_classes_by_group(rng, calibrator):
+    p, y, shop, truth = _two_shops(rng)
+    grouped = GroupedCalibrator(calibrator).fit(p, y, groups=shop)
+    after = grouped.transform(p, groups=shop)
+    assert after.shape == (len(p), 2) and grouped.classes_.tolist() == ["no", "yes"]
+    common = clone(calibrator).fit(p, y).transform(p)
+    assert np.abs(after[:, 1] - truth).mean() < 0.5 * np.abs(common[:, 1] - truth).mean()
+    np.testing.assert_array_equal(grouped.transform(p[:9], groups=["new"] * 9), common[:9])
+    swapped = GroupedCalibrator(calibrator).fit(np.column_stack([p, 1 - p]), y, groups=shop, classes=["yes", "no"])
+    np.testing.assert_allclose(swapped.transform(np.column_stack([p, 1 - p]), groups=shop)[:, ::-1], after, atol=1e-6)
+
+
+def test_a_group_of_one_class_stays_with_the_others(rng):
+    p, y, shop, _ = _two_shops(rng)
+    few = np.flatnonzero(y == "yes")[:5]
+    shop[few] = "lucky"
+    after = GroupedCalibrator(PlattCalibrator()).fit(p, y, groups=shop)
+    common = after.common_.transform(p[few])[:, 1]
+    lucky = after.transform(p[few], groups=shop[few])[:, 1]
+    assert lucky.mean() > common.mean() and lucky.max() < 0.95  # five rows of one class are no certainty
+
+
+def test_the_common_calibrator_is_right_where_a_group_has_no_say(rng):
+    p, y, shop, _ = _two_shops(rng)
+    after = GroupedCalibrator(PlattCalibrator(), strength=1e9).fit(p, y, groups=shop)
+    np.testing.assert_allclose(after.transform(p, groups=shop), after.common_.transform(p), atol=0.02)
+
+
+def test_chains_of_class_calibrators(rng):
+    p, y, *_ = _two_shops(rng)
+    chain = Chain([TemperatureCalibrator(), IsotonicCalibrator()]).fit(p, y)
+    first = TemperatureCalibrator().fit(p, y).transform(p)
+    np.testing.assert_allclose(chain.transform(p), IsotonicCalibrator().fit(first, y).transform(first))
+    assert chain.takes.forecasts == ("scores",) and chain.classes_.tolist() == ["no", "yes"]

@@ -172,7 +172,7 @@ def test_labels_of_any_type(name, labels, rng):
 SCORES = {
     "list": lambda p: p.tolist(),
     "float32": lambda p: p.astype(np.float32),
-    "pandas": lambda p: pd.DataFrame(p, columns=["x", "y", "z"][: p.shape[1]]),
+    "pandas": lambda p: pd.DataFrame(p, columns=["p_0", "p_1", "p_2"][: p.shape[1]]),
     "polars": lambda p: pl.DataFrame(p),
     "tensor": lambda p: pytest.importorskip("torch").tensor(p, requires_grad=True),
     "fortran": np.asfortranarray,
@@ -247,7 +247,7 @@ BAD = {
     "nan": ([0.2, np.nan, 0.3], [0, 1, 1], ValueError, "`scores` must be finite; 1 of 3"),
     "lengths": ([0.2, 0.3], [0, 1, 1], ValueError, "one label per row of scores; got 3 for 2"),
     "empty": ([], [], ValueError, "at least one row"),
-    "classes": (np.full((3, 3), 1 / 3), ["a", "b", "a"], ValueError, "3 columns, but `y` has 2 classes"),
+    "classes": (np.full((3, 3), 1 / 3), ["a", "b", "a"], ValueError, "`scores` has 3 columns, `y` 2 classes"),
     "text": (["high", "low"], [0, 1], TypeError, "`scores` must be numbers"),
     "none": (None, [0, 1], TypeError, "`scores` must be numbers; got None"),
 }

@@ -97,7 +97,7 @@ def test_from_estimator(rng) -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="`y_true` must have rows of the class and rows of others"):
         ROCDisplay.from_predictions([1, 0, 1], [0.1, 0.2, 0.3], sample_weight=[1, 0, 1])
-    with pytest.raises(ValueError, match="must have at least two classes"):
+    with pytest.raises(ValueError, match="`y_true` must have rows of the class and rows of others"):
         ROCDisplay.from_predictions([1, 1], [0.1, 0.2])
     with pytest.raises(ValueError, match=r"`y_score` must be finite; 1 of 2 values is not, first y_score\[0\] = nan"):
         ROCDisplay.from_predictions([1, 0], [np.nan, 0.2])

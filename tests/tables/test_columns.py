@@ -133,7 +133,7 @@ def test_forecasts_of_every_kind() -> None:
     assert isinstance(Columns("samples", ("a", "b")).forecasts([one, two]), Ensemble)
     assert Columns("points", ("a",)).forecasts([one]) is one
     logits = Columns("classes", ("a", "b"), ("no", "yes"), scores_are="logits").forecasts([one, two])
-    assert isinstance(logits, ClassScores) and logits.kind == "logits" and logits.names == ["no", "yes"]
+    assert isinstance(logits, ClassScores) and logits.kind == "logits" and list(logits.classes) == ["no", "yes"]
 
 
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
-from .._checks import Array, complain, finite, nonempty, one_of, to_array
+from .._checks import Array, column_names, complain, finite, nonempty, one_of, to_array
+from .class_labels import Classes, class_numbers, labels_of_columns, named_columns
 
 KINDS = ("probabilities", "logits", "margins", "positive")
 _LAST_DIGITS = 1e-12
@@ -31,19 +31,30 @@ class ClassScores:
         Probabilities add up to 1; logits are log probabilities up to a constant a row; margins are any numbers that
         grow with how likely the class is, such as an SVM's decision function; positive scores add up to anything, such
         as naive Bayes products, and serve decisions only.
-    names : sequence, optional
-        Names of the columns of the frame they came in.
+    classes : array-like (K,), optional
+        Labels of the columns, where these are known.
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.2, 0.8], [0.9, 0.1]]), classes=["dog", "cat"])
+    >>> scores[1:].classes
+    array(['dog', 'cat'], dtype='<U3')
     """
 
     values: Array
     kind: str = "probabilities"
-    names: Sequence[Any] | None = None
+    classes: Classes | None = None
+
+    def __post_init__(self) -> None:
+        """Check the labels."""
+        if self.classes is not None:
+            object.__setattr__(self, "classes", named_columns(self.classes, self.n_classes))
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> ClassScores:
-        return ClassScores(self.values[rows], self.kind, self.names)
+        return ClassScores(self.values[rows], self.kind, self.classes)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
@@ -93,6 +104,22 @@ class ClassScores:
             logs = self.values if self.kind in ("logits", "margins") else np.log(self.values)
         return less_largest(logs)
 
+    def in_order_of(self, classes: Classes) -> ClassScores:
+        """Columns in the order of the classes that are wanted; as they are where nobody has named them.
+
+        >>> ClassScores(np.array([[0.2, 0.8]]), classes=["dog", "cat"]).in_order_of(np.array(["cat", "dog"])).values
+        array([[0.8, 0.2]])
+        """
+        if self.n_classes != len(classes):
+            raise ValueError(
+                f"`scores` must have a column for each of the {len(classes)} classes; got {self.n_classes}."
+            )
+        if self.classes is None:
+            return self
+        _, order = class_numbers(classes, len(classes), own=self.classes, y="classes_")
+        same = bool((order == np.arange(len(order))).all())
+        return self if same else ClassScores(self.values[:, order], self.kind, classes)
+
     def _refuse_positive(self) -> None:
         if self.kind == "positive":
             raise ValueError("positive scores are no probabilities. Divide them by their sums, or use logits.")
@@ -104,6 +131,7 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     Parameters
     ----------
     values : ClassScores, array-like, frame or tensor
+        Of a frame the columns tell the classes: ``cat`` and ``dog``, or ``p_cat`` and ``p_dog``.
     kind : {"probabilities", "logits", "margins", "positive"}
         What plain numbers are; `ClassScores` know.
 
@@ -127,6 +155,7 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     if array.ndim not in (1, 2):
         raise ValueError(f"`{name}` must be (n,) or (n, classes); got shape {array.shape}.")
     nonempty(array, name)
+    classes = labels_of_columns(column_names(values)) if array.ndim == 2 else None
     if kind == "probabilities":
         array = _checked_probabilities(array, name)
     elif kind == "positive":
@@ -135,7 +164,7 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
         array = np.column_stack([-array if kind == "margins" else np.zeros(len(array)), array])
     elif kind == "margins" and array.shape[1] == 2:
         array = np.column_stack([array[:, 0] - array[:, 1], array[:, 1] - array[:, 0]])
-    return ClassScores(array, kind, list(values.columns) if hasattr(values, "columns") else None)
+    return ClassScores(array, kind, classes)
 
 
 def less_largest(x: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import index_of, to_array
+from .._checks import column_names, index_of, to_array
 from ..distributions.base import Distribution
 from ..distributions.families.normal import Normal
 from ..distributions.tables.quantiles import Quantiles
@@ -28,12 +28,9 @@ def from_mapping(obj: Any) -> Distribution | None:
 
 def from_frame(obj: Any) -> Distribution | None:
     """A pandas, polars or pyarrow table of quantiles, or of means and standard deviations; 0, 1, … are samples."""
-    names = getattr(obj, "columns", None)
-    if not hasattr(obj, "iloc"):  # pyarrow keeps the names apart
-        names = getattr(obj, "column_names", names)
-    if names is None or getattr(obj, "ndim", 2) != 2 or list(names) == list(range(len(names))):
+    names = column_names(obj)
+    if names is None or getattr(obj, "ndim", 2) != 2 or names == list(range(len(names))):
         return None
-    names = list(names)
     columns = [obj.iloc[:, i] for i in range(len(names))] if hasattr(obj, "iloc") else [obj[name] for name in names]
     return _from_columns(names, columns)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, outcomes, sample_weights
-from ..adapters.class_labels import Classes, Codes, as_labels, classes_of, encode, missing_labels
+from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, missing_labels
 from ..adapters.class_scores import ClassScores
 
 _FEWEST = 1e-9  # rows, counted with their weights
@@ -79,7 +79,7 @@ def labelled_rows(
     labels = labels[rows]
     if labels.dtype.kind == "O":
         labels = as_labels(labels.tolist())
-    if classes is None and table.names is not None and set(np.unique(labels).tolist()) <= set(table.names):
-        classes = list(table.names) if len(table.names) == table.n_classes else None
-    known = classes_of(labels, table.n_classes, classes)
-    return rows, known, encode(labels, known), None if weights is None else weights[rows]
+    if (labels == labels[0]).all():
+        raise ValueError(f"`y` must have at least two classes; all {len(labels)} labels are {labels.tolist()[0]!r}.")
+    known, codes = class_numbers(labels, table.n_classes, classes, table.classes)
+    return rows, known, codes, None if weights is None else weights[rows]

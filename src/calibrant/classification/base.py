@@ -53,7 +53,7 @@ class ScoreCalibrator(Calibrator):
             Labels of any type.
         sample_weight : array-like (n,), optional
         classes : array-like (K,), optional
-            Labels of the columns; the names of a frame's columns if these are the labels, else the sorted labels of y.
+            Labels of the columns; else those that a frame's columns or `ClassScores` tell, else the sorted labels of y.
         """
         check_clip(self.clip)
         table = self._read(scores)
@@ -66,7 +66,7 @@ class ScoreCalibrator(Calibrator):
     def transform(self, scores: Any) -> Array:
         """Probabilities (n, K), the rows adding up to 1, none closer to 0 or 1 than ``clip``."""
         check_is_fitted(self)
-        return clipped(self._transform(in_order(self._read(scores), self.classes_)), self.clip)
+        return clipped(self._transform(self._read(scores).in_order_of(self.classes_)), self.clip)
 
     def _read(self, scores: Any) -> ClassScores:
         return as_scores(scores, self.scores_are)
@@ -78,13 +78,6 @@ class ScoreCalibrator(Calibrator):
     @abstractmethod
     def _transform(self, scores: ClassScores) -> Array:
         """Probabilities (n, K) of checked scores."""
-
-
-def in_order(table: ClassScores, classes: Any) -> ClassScores:
-    """Scores whose columns are those of the classes that were learned, in their order."""
-    if table.n_classes != len(classes):
-        raise ValueError(f"`scores` must have a column for each of the {len(classes)} classes; got {table.n_classes}.")
-    return table
 
 
 def check_clip(clip: Any) -> None:

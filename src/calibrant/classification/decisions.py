@@ -88,7 +88,7 @@ class DecisionCalibrator(BaseEstimator):
         sample_weight : array-like (n,), optional
             Frequencies.
         classes : array-like (K,), optional
-            Labels of the columns; else the sorted labels.
+            Labels of the columns; else those that a frame's columns or `ClassScores` tell, else the sorted labels.
         """
         table = self._read(scores)
         rows, labels, codes, weights = labelled_rows(table, y, sample_weight, classes)
@@ -117,11 +117,7 @@ class DecisionCalibrator(BaseEstimator):
     def predict(self, scores: Any) -> NDArray[Any]:
         """Labels (n,)."""
         check_is_fitted(self)
-        table = self._read(scores)
-        if table.n_classes != len(self.classes_):
-            raise ValueError(
-                f"`scores` must have a column for each of the {len(self.classes_)} classes; got {table.n_classes}."
-            )
+        table = self._read(scores).in_order_of(self.classes_)
         return np.asarray(self.classes_[decide(table.log_scores(), self.log_weights_)])
 
     def _read(self, scores: Any) -> ClassScores:

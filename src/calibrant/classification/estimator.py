@@ -197,7 +197,7 @@ def _parts(folds: Sequence[Fold], sample: Sample, whole: Part) -> list[Part]:
 
 
 def _joined(tables: Sequence[ClassScores]) -> ClassScores:
-    return ClassScores(np.concatenate([table.values for table in tables]), tables[0].kind)
+    return ClassScores(np.concatenate([table.values for table in tables]), tables[0].kind, tables[0].classes)
 
 
 def _probabilities(calibrator: Any, scores: ClassScores, classes: NDArray[Any]) -> Array:

@@ -129,16 +129,18 @@ class ConcavityRepair(BaseEstimator):
     def transform(self, scores: Any) -> Array:
         """Repaired scores of the positive class, (n,), on their own scale."""
         check_is_fitted(self)
-        return _inverted(_one_column(as_scores(scores, self.scores_are)), self.segments_)
+        return _inverted(_one_column(as_scores(scores, self.scores_are), self.classes_), self.segments_)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""
         return hasattr(self, "classes_")
 
 
-def _one_column(table: ClassScores) -> Array:
+def _one_column(table: ClassScores, classes: Any = None) -> Array:
+    """Scores of the second class: of those that were learned, once there are any."""
     if table.n_classes != 2:
         raise ValueError(f"an ROC curve is for two classes; `scores` has {table.n_classes} columns.")
+    table = table if classes is None else table.in_order_of(classes)
     return table.values[:, 1] - table.values[:, 0] if table.kind == "logits" else table.values[:, 1]
 
 

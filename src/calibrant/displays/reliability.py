@@ -146,7 +146,7 @@ class ReliabilityDisplay:
         if not hasattr(model, "predict_proba"):
             kind = type(model).__name__
             raise TypeError(f"`model` must have predict_proba; {kind} does not. Wrap it: CalibratedClassifier(model).")
-        scores = ClassScores(np.asarray(model.predict_proba(X)), names=list(model.classes_))
+        scores = ClassScores(np.asarray(model.predict_proba(X)), classes=model.classes_)
         return cls.from_predictions(y, scores, name=name or type(model).__name__, **options)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:

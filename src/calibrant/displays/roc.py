@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, column, sample_weights, to_array
-from ..adapters.class_labels import as_labels, classes_of, encode
+from .._checks import Array, column, column_names, sample_weights, to_array
+from ..adapters.class_labels import as_labels, class_numbers, encode, labels_of_columns
 from ..links.groups import Groups
 from ..metrics._classes import known_labels
 from ._axes import COLOURS, GREY, axes_or_new, dress, has_label
@@ -193,17 +193,17 @@ def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> Groups
     scores = column(scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores, "y_score", len(labels))
     weights = sample_weights(sample_weight, len(labels))
     weights = np.ones(len(labels)) if weights is None else weights
-    events = _events(labels, label)
+    events = _events(labels, label, labels_of_columns(column_names(y_score)))
     used = weights > 0
     if not (events[used].any() and (~events[used]).any()):
         raise ValueError("`y_true` must have rows of the class and rows of others; all are of one kind.")
     return Groups.of(scores[used], events[used], weights[used])
 
 
-def _events(labels: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+def _events(labels: NDArray[Any], label: Any, own: Any) -> NDArray[np.bool_]:
     if label is None:
-        known = classes_of(labels, 2)
-        return np.asarray(labels == known[1])
+        own = own if own is not None and len(own) == 2 else None
+        return np.asarray(class_numbers(labels, 2, None, own, y="y_true", scores="y_score")[1] == 1)
     known = np.unique(labels)
     return np.asarray(encode(labels, known) == encode(as_labels([label], "label"), known, "label")[0])
 

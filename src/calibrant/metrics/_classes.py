@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, complain, finite, nonempty, one_of, sample_weights, to_array
-from ..adapters.class_labels import Classes, Codes, as_labels, encode, missing_labels
+from .._checks import Array, column_names, complain, finite, nonempty, one_of, sample_weights, to_array
+from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, encode, missing_labels
 from ..adapters.class_scores import ClassScores, as_scores
 
 SCALES = ("auto", "chapter", "sum")
@@ -78,9 +78,10 @@ class ClassForecasts:
 
 def class_forecasts(y_true: Any, y_proba: Any, classes: Any, sample_weight: Any) -> ClassForecasts:
     """Labels, probabilities and weights of one length; rows of weight 0 only tell that their class exists."""
-    proba, names = class_probabilities(y_proba)
+    proba, own = class_probabilities(y_proba)
     labels = known_labels(y_true, "y_true", len(proba))
-    known, codes = _class_numbers(labels, 2 if proba.ndim == 1 else proba.shape[1], classes, names)
+    columns = 2 if proba.ndim == 1 else proba.shape[1]
+    known, codes = class_numbers(labels, columns, classes, own, y="y_true", scores="y_proba")
     weights = sample_weights(sample_weight, len(codes))
     if weights is not None and not weights.all():
         keep = weights > 0
@@ -88,10 +89,10 @@ def class_forecasts(y_true: Any, y_proba: Any, classes: Any, sample_weight: Any)
     return ClassForecasts(proba, codes, weights, known)
 
 
-def class_probabilities(y_proba: Any) -> tuple[Array, Any]:
-    """Probabilities (n,) of the second of two classes, or (n, K), and the names of a frame's columns."""
+def class_probabilities(y_proba: Any) -> tuple[Array, Classes | None]:
+    """Probabilities (n,) of the second of two classes, or (n, K), and the classes that they carry, if any."""
     if isinstance(y_proba, ClassScores):
-        return y_proba.probabilities(), y_proba.names
+        return y_proba.probabilities(), y_proba.classes
     p = to_array(y_proba, "y_proba")
     if p.ndim not in (1, 2):
         raise ValueError(f"`y_proba` must be (n,) or (n, classes); got shape {p.shape}.")
@@ -102,9 +103,9 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Any]:
         complain("y_proba", "probabilities between 0 and 1", p, ~((p >= 0) & (p <= 1)), hint)
     if p.ndim == 1 or p.shape[1:] == (1,):
         return p.reshape(-1), None
-    table = as_scores(y_proba if hasattr(y_proba, "columns") else p, name="y_proba")
+    table = as_scores(p if column_names(y_proba) is None else y_proba, name="y_proba")
     rounded = np.abs(p.sum(axis=1, keepdims=True) - 1) <= _ROUNDING  # as they are, so that equal ones stay equal
-    return np.where(rounded, p, table.values), table.names
+    return np.where(rounded, p, table.values), table.classes
 
 
 def known_labels(y: Any, name: str, rows: int | None = None) -> NDArray[Any]:
@@ -138,26 +139,3 @@ def class_scale(scale: str, n_classes: int) -> float:
     if scale == "chapter" or (scale == "auto" and n_classes == 2):
         return 1 / n_classes
     return 1.0
-
-
-def _class_numbers(labels: NDArray[Any], columns: int, classes: Any, names: Any) -> tuple[Classes, Codes]:
-    """The classes of the columns and the number of each row's; one class may be alone where it is clear which it is."""
-    if classes is None and names is not None and set(np.unique(labels).tolist()) <= set(names):
-        classes = names
-    if classes is not None:
-        known = as_labels(classes, "classes")
-        if len(known) != columns or len(np.unique(known)) != columns:
-            raise ValueError(f"`classes` must name the {columns} columns of `y_proba`; got {known.tolist()!r}.")
-        return known, encode(labels, known, "y_true")
-    if labels.dtype.kind in "iuf" or (labels.dtype.kind == "b" and columns == 2):
-        codes = labels.astype(np.intp, copy=False)
-        if codes.min() >= 0 and codes.max() < columns and (labels.dtype.kind != "f" or (codes == labels).all()):
-            return np.arange(columns), codes
-    known = np.unique(labels)
-    if len(known) == 1:
-        raise ValueError(f"`y_true` has only the label {known[0].item()!r}. Say classes=[...] with all labels.")
-    if len(known) != columns:
-        raise ValueError(
-            f"`y_proba` has {columns} columns, `y_true` {len(known)} classes. Say classes=[...] with all labels."
-        )
-    return known, encode(labels, known, "y_true")

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from .._checks import Array
+from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import KINDS, ClassScores, as_scores
 from ..distributions import Distribution, Ensemble, Normal, Quantiles
 
@@ -92,7 +93,7 @@ class Columns:
         if self.kind == "samples":
             return Ensemble(values)
         scores = as_scores(values, self.scores_are)
-        return ClassScores(scores.values, scores.kind, list(self.keys))
+        return replace(scores, classes=as_labels(self.keys)) if len(self.keys) == scores.n_classes else scores
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without what is not there."""

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._checks import one_of
+from ..adapters.class_labels import label_in
 from ..adapters.class_scores import KINDS
 from ..adapters.frames import _role as moment_of
 from ..adapters.frames import level_of
@@ -21,7 +22,6 @@ from .sources import Table
 TARGETS = ("y", "y_true", "target", "actual", "actuals", "outcome", "outcomes", "observed", "observation", "truth")
 LABELS = (*TARGETS, "label", "class")
 _SIDE = re.compile(r"(?:.*[-_])?(?P<side>lo|hi)-(?P<coverage>\d+(?:\.\d+)?)", re.IGNORECASE)
-_CLASS = re.compile(r"(?:p|prob|proba|probability)_(?P<label>.+)", re.IGNORECASE)
 FLAGS = {
     "normal": "--mean and --std",
     "quantiles": "--quantile",
@@ -221,7 +221,7 @@ def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, t
     if all(len(names) == 1 for names in moments.values()):
         found.append(("normal", (*moments["mean"], *moments["std"]), ()))
     levels = [(level, name) for name in free if (level := level_in(name)) is not None]
-    classes = {name: match["label"] for name in free if (match := _CLASS.fullmatch(name))}
+    classes = {name: label for name in free if (label := label_in(name)) is not None}
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
     if classes and not (numbers and all(level_in(name) is not None for name in classes)):
         found.append(("classes", tuple(classes), tuple(classes.values())))
