@@ -100,7 +100,7 @@ def test_labels_that_are_none(labels, message):
         (ScaleCalibrator(), "`calibrators` must be a list"),
         (
             [ScaleCalibrator(), GroupedCalibrator(ScaleCalibrator())],
-            r"a chain gives no groups: GroupedCalibrator\(Chain",
+            "`groups` must be given",
         ),
     ],
 )

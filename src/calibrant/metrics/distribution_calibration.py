@@ -9,6 +9,7 @@ import numpy as np
 from .._checks import Array
 from ..distributions.base import Distribution
 from ._inputs import EPS, Labels, equal_mass_bins, level_grid, paired
+from .pit_values import score_intervals
 from .quantile_calibration import Weighting, level_weights, observed_levels
 
 
@@ -68,7 +69,7 @@ def distribution_calibration_error(
     grid = level_grid(levels)
     y, law, mass = paired(y_true, dist, sample_weight)
     labels = _labels(groups, law, mass, sample_weight)
-    observed = observed_levels(law, y, grid, mass, labels)
+    observed = observed_levels(score_intervals(law, y), grid, mass, labels)
     squares = observed.squared_distances(grid, debiased)
     errors = (level_weights(observed.frequency, weights) * squares).sum(axis=1)
     return float(np.dot(errors, observed.rows) / observed.rows.sum())

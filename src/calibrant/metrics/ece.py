@@ -68,7 +68,7 @@ def ece(
         wrong = f"`norm` must be 1, 2 or inf, and 1 or 2 where debiased; got {norm!r}."
         raise ValueError(wrong)
     problems = problems_of_kind(class_forecasts(y_true, y_proba, classes, sample_weight), kind)
-    return float(np.mean([_error(problem, bins, n_bins, norm, debiased) for problem in problems]))
+    return float(np.mean([binned_error(problem, bins, n_bins, norm, debiased) for problem in problems]))
 
 
 def problems_of_kind(forecasts: ClassForecasts, kind: Kind) -> list[EventForecasts]:
@@ -81,7 +81,8 @@ def problems_of_kind(forecasts: ClassForecasts, kind: Kind) -> list[EventForecas
     return [forecasts.binary('kind="binary"')]
 
 
-def _error(problem: EventForecasts, bins: Binning, n_bins: int, norm: float, debiased: bool) -> float:
+def binned_error(problem: EventForecasts, bins: Binning, n_bins: int, norm: float, debiased: bool) -> float:
+    """The error of one binary problem."""
     cells = ForecastBins.of(problem, bins, n_bins).used
     distance = np.abs(cells.forecast - cells.share)
     if norm == np.inf:

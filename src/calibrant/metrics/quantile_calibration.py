@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array, one_of
-from ..distributions.base import Distribution
 from ..distributions.tables.lines import row_blocks
 from ._inputs import level_grid, level_scores, paired
 from .pit_values import score_intervals
 
+Scores = tuple[Array, Array]  # of P(Y < y) and of P(Y <= y); the same array twice where there are no atoms
 Weighting = Literal["uniform", "counts"]
 
 
@@ -48,7 +48,7 @@ def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight
     """
     grid = level_grid(levels)
     y, law, weights = paired(y_true, dist, sample_weight)
-    return grid, observed_levels(law, y, grid, weights).frequency[0]
+    return grid, observed_levels(score_intervals(law, y), grid, weights).frequency[0]
 
 
 def calibration_error(
@@ -89,7 +89,7 @@ def calibration_error(
     """
     grid = level_grid(levels)
     y, law, mass = paired(y_true, dist, sample_weight)
-    observed = observed_levels(law, y, grid, mass)
+    observed = observed_levels(score_intervals(law, y), grid, mass)
     squares = observed.squared_distances(grid, debiased)
     return float((level_weights(observed.frequency, weights) * squares)[0].sum())
 
@@ -151,15 +151,14 @@ class ObservedLevels:
         return squares - (self.square - np.square(self.frequency)) / (self.rows[:, None] - 1)
 
 
-def observed_levels(
-    law: Distribution, y: Array, levels: Array, weights: Array | None, labels: Any = None
-) -> ObservedLevels:
-    """Observed frequencies, in all rows or in the groups labelled 0, 1, ...."""
+def observed_levels(scores: Scores, levels: Array, weights: Array | None, labels: Any = None) -> ObservedLevels:
+    """Observed frequencies, in all rows or in the groups labelled 0, 1, ...; from the outcomes' normal scores."""
+    left, right = scores
     groups = 1 if labels is None else int(labels.max()) + 1
-    labels = np.zeros(len(y), dtype=np.intp) if labels is None else labels
+    labels = np.zeros(len(right), dtype=np.intp) if labels is None else labels
     rows = np.bincount(labels, weights, minlength=groups).astype(np.float64)
-    count = _count_shares if law.has_atoms else _count_below
-    first, second = count(law, y, levels, weights, labels, groups)
+    count = _count_below if left is right or np.array_equal(left, right) else _count_shares
+    first, second = count(scores, levels, weights, labels, groups)
     return ObservedLevels(first / rows[:, None], second / rows[:, None], rows)
 
 
@@ -172,24 +171,22 @@ def level_weights(frequency: Array, weights: Weighting) -> Array:
     return np.asarray(np.divide(frequency, means, out=np.ones_like(frequency), where=means > 0))
 
 
-def _count_below(
-    law: Distribution, y: Array, levels: Array, weights: Array | None, labels: Any, groups: int
-) -> tuple[Array, Array]:
+def _count_below(scores: Scores, levels: Array, weights: Array | None, labels: Any, groups: int) -> tuple[Array, Array]:
     """Laws without atoms: one search per row, one histogram."""
     cells = len(levels) + 1
-    first_level = np.searchsorted(level_scores(levels), score_intervals(law, y)[1], side="left")
+    first_level = np.searchsorted(level_scores(levels), scores[1], side="left")
     counts = np.bincount(labels * cells + first_level, weights, minlength=groups * cells)
     below = np.cumsum(counts.reshape(groups, cells), axis=1)[:, :-1].astype(np.float64)
     return below, below
 
 
 def _count_shares(
-    law: Distribution, y: Array, levels: Array, weights: Array | None, labels: Any, groups: int
+    scores: Scores, levels: Array, weights: Array | None, labels: Any, groups: int
 ) -> tuple[Array, Array]:
     """Laws with atoms: each row counts with the share of its PIT interval below the level."""
     first, second = np.zeros((groups, len(levels))), np.zeros((groups, len(levels)))
-    left, right = (ndtr(z) for z in score_intervals(law, y))
-    for rows in row_blocks(len(y), len(levels)):
+    left, right = (ndtr(z) for z in scores)
+    for rows in row_blocks(len(right), len(levels)):
         width = right[rows, None] - left[rows, None]
         over = levels - left[rows, None]
         share = np.where(width > 0, np.clip(over / np.where(width > 0, width, 1.0), 0, 1), over >= 0)

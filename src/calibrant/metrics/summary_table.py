@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..distributions.base import Distribution
-from ._inputs import paired, total
-from .intervals import coverage
-from .points import mae, mse
-from .quantile_calibration import calibration_error, calibration_floor
-from .scores import crps, nll, pinball_loss
-from .spread import ence, sharpness
-from .uniformity import anderson_darling
-
-MEASURES: dict[str, Callable[..., Any]] = {
-    "nll": nll,
-    "crps": crps,
-    "pinball_loss": pinball_loss,
-    "coverage_50": lambda y, law, **w: coverage(y, law, coverage=0.5, **w),
-    "coverage_90": lambda y, law, **w: coverage(y, law, coverage=0.9, **w),
-    "coverage_99": lambda y, law, **w: coverage(y, law, coverage=0.99, **w),
-    "calibration_error": calibration_error,
-    "calibration_floor": lambda y, law, sample_weight: calibration_floor(total(y, sample_weight)),
-    "anderson_darling": anderson_darling,
-    "mean_std": lambda y, law, **w: sharpness(y, law, kind="std", **w),
-    "mae": mae,
-    "rmse": lambda y, law, **w: np.sqrt(mse(y, law, **w)),
-    "ence": ence,
-}
+from ._inputs import paired
+from .catalogue import measures_of
+from .evaluation import LawEvaluation
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +92,18 @@ def summary(y_true: Any, dist: Any, *, sample_weight: Any = None) -> Summary:
     """
     several = isinstance(dist, Mapping) and len(dist) > 0 and all(isinstance(d, Distribution) for d in dist.values())
     laws = {str(name): law for name, law in dist.items()} if several else {"": dist}
-    lines: dict[str, list[float]] = {name: [] for name in MEASURES}
+    measures = measures_of("regression", "headline", "trial", "summary")
+    lines: dict[str, list[float]] = {measure.key: [] for measure in measures}
     notes: dict[str, str] = {}
     for column, forecasts in laws.items():
         y, law, weights = paired(y_true, forecasts, sample_weight)
-        for name, measure in MEASURES.items():
+        evaluation, w = LawEvaluation(law, y), np.ones(len(y)) if weights is None else weights
+        for measure in measures:
             try:
-                lines[name].append(float(measure(y, law, sample_weight=weights)))
+                lines[measure.key].append(measure.of(evaluation, w))
             except (ValueError, TypeError) as reason:
-                lines[name].append(np.nan)
-                notes[f"{name} of {column}" if column else name] = str(reason)
+                lines[measure.key].append(np.nan)
+                notes[f"{measure.key} of {column}" if column else measure.key] = str(reason)
     return Summary(tuple(laws), {name: tuple(line) for name, line in lines.items()}, notes)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import kstwo
 
 from .._checks import Array, one_of
@@ -58,7 +59,7 @@ def anderson_darling(
     0.1895
     """
     low, high, weights = _sorted_pits(y_true, dist, kind, random_state, sample_weight)
-    return _anderson_darling(low, high, weights)
+    return anderson_darling_of(low, high, weights)
 
 
 def anderson_darling_test(
@@ -87,7 +88,7 @@ def anderson_darling_test(
     0.99
     """
     low, high, weights = _sorted_pits(y_true, dist, kind, random_state, sample_weight)
-    statistic = _anderson_darling(low, high, weights)
+    statistic = anderson_darling_of(low, high, weights)
     return TestResult(statistic, anderson_darling_sf(statistic, weights.sum()), "Anderson-Darling")
 
 
@@ -164,12 +165,20 @@ def _sorted_pits(
     if weights is None and left is right:
         z = np.sort(right)
         return *log_pits(z, z, kind), np.ones(len(z))
+    low, high, order = ordered_pits(left, right, kind, random_state)
+    return low, high, (np.ones(len(y)) if weights is None else weights[order])
+
+
+def ordered_pits(
+    left: Array, right: Array, kind: PitKind = "mid", random_state: Any = None
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Increasing log p of outcomes with these normal scores, their log(1 - p), and the rows in this order."""
     low, high = log_pits(left, right, kind, random_state)
     order = np.lexsort((-high, low))  # where p rounds to 1, log(1 - p) still tells
-    return low[order], high[order], (np.ones(len(y)) if weights is None else weights[order])
+    return low[order], high[order], order
 
 
-def _anderson_darling(low: Array, high: Array, weights: Array) -> float:
+def anderson_darling_of(low: Array, high: Array, weights: Array) -> float:
     """A² from increasing log p and log(1 - p): a row of weight w takes w neighbouring ranks."""
     n = float(weights.sum())
     upper = np.cumsum(weights)
