@@ -65,7 +65,7 @@ def _split(dataset: Dataset, split: Split) -> tuple[str, dict[str, float]]:
         model = CalibratedRegressor(make_pipeline(StandardScaler(), BayesianRidge()), cv=5)
         model.fit(dataset.X[train], dataset.y[train])
         known, y = model.oof_forecasts_, dataset.y[train][model.oof_rows_]
-        chosen = compare(None, known, y).chosen
+        chosen = compare(known, y).chosen
         new = model.predict_dist(dataset.X[test], calibrated=False)
         laws = {name: item.fit(known, y).transform(new) for name, item in named(None, known).items()}
         return chosen, {name: float(metrics.nll(dataset.y[test], law)) for name, law in laws.items()}

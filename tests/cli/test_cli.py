@@ -78,7 +78,7 @@ def test_evaluate_fit_apply(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(ok(capsys, "evaluate", "forecasts.csv", "--json")[0])
     assert found["task"] == "regression" and found["rows"] == N and found["chosen"] == "quantile"
-    assert found["measures"]["before"]["90 % interval"][0] == pytest.approx(0.58, abs=0.02)
+    assert found["measures"]["none"]["coverage_90"][0] == pytest.approx(0.58, abs=0.02)
     fit = json.loads(ok(capsys, "fit", "forecasts.csv", "-o", "a.calibrant", "-m", "scale", "--json")[0])
     assert (fit["method"], fit["rows"], fit["calibrator"]) == ("ScaleCalibrator", N, "a.calibrant")
     inspected = json.loads(ok(capsys, "inspect", "a.calibrant", "--json")[0])
@@ -90,7 +90,7 @@ def test_json_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
         "group": [],
         "scores_are": "probabilities",
     }
-    assert inspected["metadata"]["measures"]["before"]["NLL"] == fit["measures"]["before"]["NLL"]
+    assert inspected["metadata"]["measures"]["none"]["nll"] == fit["measures"]["none"]["nll"]
     out = ok(capsys, "inspect", "a.calibrant")[0]
     assert "ScaleCalibrator, fitted to 1,200 rows" in out and "`mu`, `sigma`, outcomes in `y`" in out and "NLL" in out
     applied = ok(capsys, "apply", "a.calibrant", "new.parquet", "-o", "b.csv", "--with-std", "--json")[0]
@@ -138,7 +138,7 @@ def test_other_kinds_of_forecasts(capsys: pytest.CaptureFixture[str]) -> None:
     ok(capsys, "apply", "n.calibrant", "forecasts.csv", "--levels", "0.9", "-o", "n.csv")
     np.testing.assert_allclose(pd.read_csv("q.csv")["q0.9"], pd.read_csv("n.csv")["q0.9"], atol=0.02)
     out, _ = ok(capsys, "fit", "forecasts.csv", "--point", "mu", "-o", "p.calibrant")
-    assert "After calibration your predictions have 90 % intervals that contain 89 % of outcomes." in out
+    assert "After calibration your predictions have 90 % intervals that contain 90 % of outcomes." in out
     ok(capsys, "apply", "p.calibrant", "forecasts.csv", "--coverage", "0.9", "-o", "p.csv")
     out, _ = ok(capsys, "fit", "forecasts.csv", "--point", "mu", "-m", "point", "-o", "line.calibrant")
     ok(capsys, "apply", "line.calibrant", "forecasts.csv", "-o", "line.csv")
@@ -363,12 +363,11 @@ def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_demo_writes_a_report(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from calibrant.cli import demo, looking
+    from calibrant.cli import analysing, demo
 
-    real = looking.look
-    monkeypatch.setattr(
-        demo, "look", lambda path, asked, _, most: real(path, asked, lambda c: {"s": QuantileCalibrator()}, most)
-    )
+    real = analysing.analyse_table
+    quick = {"s": QuantileCalibrator()}
+    monkeypatch.setattr(demo, "analyse_table", lambda path, asked, _, most: real(path, asked, lambda c: quick, most))
     out, _ = ok(capsys, "demo", "-o", "some/where")
     assert str(folder / "some/where/report.html") in out
     assert (folder / "some/where/report.html").stat().st_size > 10_000

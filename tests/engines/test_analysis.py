@@ -9,12 +9,15 @@ from calibrant.engines import analyse
 
 @pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
 def test_a_candidate_that_cannot_be_fitted_is_left_out_and_named():
-    law, y = Normal(np.zeros(60), 1.0), np.zeros(60)
+    y = np.arange(60.0)
+    law = Normal(y, 1.0)
     result = analyse(law, y, candidates={"scale": ScaleCalibrator(), "quantile": QuantileCalibrator()})
-    assert list(result.stages) == ["before", "quantile"]
+    assert list(result.stages) == ["none", "quantile"]
     assert result.notes[0].startswith("scale was left out: residuals must vary")
     with pytest.raises(ValueError, match="residuals must vary"):
         analyse(law, y, candidates={"scale": ScaleCalibrator()})
+    with pytest.raises(ValueError, match="at least two different rows; all 60 are copies of one"):
+        analyse(Normal(np.zeros(60), 1.0), np.zeros(60))
 
 
 def test_the_rule_and_the_numbers(rng):
@@ -22,7 +25,7 @@ def test_the_rule_and_the_numbers(rng):
     y = mu + 2 * rng.standard_normal(600)
     result = analyse(Normal(mu, 1.0), y, candidates={"scale": ScaleCalibrator(), "quantile": QuantileCalibrator()})
     assert result.chosen == result.comparison.best and result.comparison.names == ("none", "scale", "quantile")
-    assert result.measures["before"]["90 % interval"].value == pytest.approx(np.mean(np.abs(y - mu) < 1.645), abs=0.01)
+    assert result.measures["none"]["coverage_90"].value == pytest.approx(np.mean(np.abs(y - mu) < 1.645), abs=0.01)
     for table in result.measures.values():
         assert all(found.low <= found.value <= found.high for found in table.values())
 
@@ -34,4 +37,4 @@ def test_nothing_is_changed_without_a_reason(rng):
         mu + rng.standard_normal(600),
         candidates={"scale": ScaleCalibrator(), "q": QuantileCalibrator()},
     )
-    assert result.chosen == "before" and result.calibrator is None and "no calibrator" in result.verdict
+    assert result.chosen == "none" and result.calibrator is None and "no calibrator" in result.verdict

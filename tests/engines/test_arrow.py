@@ -21,11 +21,11 @@ from calibrant import (
     Quantiles,
     ResidualCalibrator,
     ScaleCalibrator,
+    StackCalibrator,
     metrics,
 )
 from calibrant.engines import arrow, scores
 from calibrant.engines.added import LEVELS, Added
-from calibrant.engines.methods import CLASSES, LAWS, POINTS, method
 from calibrant.engines.sampling import Sample
 from calibrant.tables import sources as tables
 from calibrant.tables.columns import Columns
@@ -117,7 +117,7 @@ def test_other_calibrators_get_the_columns(tmp_path: Path) -> None:
     d["shop"] = np.where(d["id"] % 2, "a", "b")
     d["y"] = np.where(d["id"] % 2, d["y"], d["mu"] + d["sigma"])
     columns = Columns("normal", ("mu", "sigma"), target="y", group=("shop",))
-    grouped = arrow.fit(file(tmp_path, d), columns, method("scale", columns))
+    grouped = arrow.fit(file(tmp_path, d), columns, GroupedCalibrator(ScaleCalibrator()))
     assert isinstance(grouped, GroupedCalibrator) and set(grouped.calibrators_) == {"a", "b"}
     wide = arrow.apply(grouped, file(tmp_path, d), columns, added=Added.of(std=True))["std"].to_numpy() / d["sigma"]
     assert np.ptp(wide[::2]) < 1e-9 and np.ptp(wide[1::2]) < 1e-9
@@ -143,7 +143,7 @@ def test_classes(tmp_path: Path) -> None:
     assert out.column_names == ["p_spam", "label", "p_ham", "p_spam_calibrated"]
     np.testing.assert_allclose(out["p_spam_calibrated"].to_numpy(), expected.transform(d["p_spam"])[:, 1], rtol=1e-9)
     result = arrow.evaluate(file(tmp_path, d), columns, candidates={"platt": PlattCalibrator()})
-    assert result.chosen == "platt" and result.measures["before"]["log loss"].value == pytest.approx(
+    assert result.chosen == "platt" and result.measures["none"]["log_loss"].value == pytest.approx(
         metrics.log_loss(d["label"], d["p_spam"]), rel=1e-9
     )
 
@@ -198,10 +198,9 @@ def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
     assert sum(steps) == N and len(steps) == 5 and result.rows == N
     assert sorted(group.name for group in result.groups) == ["shop = a", "shop = b", "shop = c"]
     for group in result.groups:
-        low, high = group.reach_before["90 % interval"]
-        share, n = group.before["90 % interval"], group.rows
-        assert high - low == pytest.approx(2 * 1.65 * np.sqrt(share * (1 - share) / n), rel=0.02)  # 90 % around a share
-        assert low + high == pytest.approx(2 * share)
+        share, error, low, high = group.before["coverage_90"]
+        assert error == pytest.approx(np.sqrt(share * (1 - share) / group.rows))
+        assert high - low == pytest.approx(2 * 1.645 * error, rel=0.02) and low < share < high  # 90 % around a share
     assert result.source.endswith("a.parquet") and result.notes == ["30 of 3000 rows have no outcome and are left out"]
     worst = result.worst[0].row
     z = np.abs(d["y"] - d["mu"]) / d["sigma"]
@@ -215,13 +214,13 @@ def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
 
 def test_evaluate_points(tmp_path: Path) -> None:
     result = arrow.evaluate(file(tmp_path, data()), Columns("points", ("mu",), target="y"))
-    assert result.chosen == "residual" and "before" not in result.stages
+    assert result.chosen == "residual" and "none" not in result.stages
     assert result.verdict == "After calibration your predictions have 90 % intervals that contain 90 % of outcomes."
 
 
 def test_no_outcomes_at_all(tmp_path: Path) -> None:
     path = file(tmp_path, {"mu": [0.0], "sigma": [1.0], "y": pa.array([None], pa.float64())})
-    for calibrator in (QuantileCalibrator(), method("stack", NORMAL)):
+    for calibrator in (QuantileCalibrator(), StackCalibrator()):
         with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none"):
             arrow.fit(path, NORMAL, calibrator)
     with pytest.raises(ValueError, match="no quantiles, intervals, means or standard deviations to add"):
@@ -237,21 +236,3 @@ def test_samples_are_even() -> None:
     counts[rows.numbers] += 1
     assert len(rows) == 100 and counts.max() == 1 and (np.diff(rows.numbers) > 0).all()
     assert 30 < counts[:500].sum() < 70  # half of them, give or take four standard errors
-
-
-@pytest.mark.parametrize(
-    ("offered", "columns"),
-    [(LAWS, NORMAL), (POINTS, Columns("points", ("a",))), (CLASSES, Columns("classes", ("a", "b"), ("x", "y")))],
-)
-def test_methods(offered: dict[str, Any], columns: Columns) -> None:
-    for name, kind in offered.items():
-        assert type(method(name.upper(), columns)) is kind
-    with pytest.raises(ValueError, match=r"method 'sclae' is not known.*; these are: "):
-        method("sclae", columns)
-
-
-def test_methods_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="method 'stack' is not for class probabilities; these are: auto, temperature"):
-        method("stack", Columns("classes", ("a", "b"), ("x", "y")))
-    with pytest.raises(ValueError, match="class probabilities are not calibrated by group; leave --group out"):
-        method("platt", Columns("classes", ("a", "b"), ("x", "y"), group=("g",)))

@@ -13,6 +13,7 @@ import pytest
 from calibrant import Normal, Poisson, QuantileCalibrator, ScaleCalibrator, StudentT
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.engines import Group, Result, analyse
+from calibrant.metrics.catalogue import Measured
 from calibrant.report import render, write
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -75,8 +76,8 @@ def test_all_parts_are_there(page: str, laws: Result) -> None:
 def test_numbers_are_those_of_the_result(page: str, laws: Result) -> None:
     text = "".join(Tree(page).texts["td"])
     for stage in laws.measures:
-        assert f"{laws.measures[stage]['NLL'].value:.3f}" in text
-    assert f"{100 * laws.measures['before']['90 % interval'].value:.1f} %" in text
+        assert f"{laws.measures[stage]['nll'].value:.3f}" in text
+    assert f"{100 * laws.measures['none']['coverage_90'].value:.1f} %" in text
 
 
 def test_of_all_stages_only_the_first_is_seen(page: str) -> None:
@@ -131,7 +132,7 @@ def test_names_of_parts_are_unique(page: str, classes: Result) -> None:
 def test_classes(classes: Result) -> None:
     tree = Tree(render(classes))
     assert tree.texts["h2"][:3] == ["Before and after", "Reliability and decisions", "Classes"]
-    assert tree.count["image"] == 2 * 2  # confusion tables of two stages
+    assert tree.count["image"] == 2 * 3  # confusion tables of three stages: four groups, one a group competes
 
 
 def test_written_whole_and_always_the_same(classes: Result, tmp_path: Path) -> None:
@@ -149,7 +150,11 @@ def test_large_tables_make_small_pages() -> None:
     columns = {f"column <{k}>": rng.integers(0, 12, 20_000).astype(str) for k in range(40)}
     candidates = {"a": QuantileCalibrator(), "b": QuantileCalibrator("ecdf"), "c": ScaleCalibrator()}
     result = analyse(Normal(mu, 0.5), mu + noise, candidates=candidates)
-    groups = [Group(f"{column} = {k}", 10.0, {"NLL": 1.0}, {"NLL": 0.5}) for column in columns for k in range(12)]
+    groups = [
+        Group(f"{column} = {k}", 10.0, {"nll": Measured(1.0, 0.1, 0.8, 1.2)}, {"nll": Measured(0.5, 0.1, 0.3, 0.7)})
+        for column in columns
+        for k in range(12)
+    ]
     page = render(replace(result, groups=groups))
     Tree(page)
     assert len(page.encode()) < 1_500_000
@@ -159,7 +164,7 @@ def test_large_tables_make_small_pages() -> None:
 def test_nothing_better_than_before() -> None:
     rng = np.random.default_rng(4)
     result = analyse(Normal(np.zeros(200), 1.0), rng.normal(size=200), candidates={"ecdf": QuantileCalibrator("ecdf")})
-    assert result.chosen == "before"
+    assert result.chosen == "none"
     page = render(result)
     Tree(page)
     assert "(recommended)" not in page and "How to apply" not in page
@@ -176,13 +181,14 @@ def test_counts_and_heavy_tails() -> None:
         Tree(render(result))
 
 
-def test_where_a_law_has_no_density_stages_are_compared_by_crps(laws: Result) -> None:
-    measures = {stage: dict(found) for stage, found in laws.measures.items()}
-    del measures["scale"]["NLL"]
-    best = min(measures, key=lambda stage: measures[stage]["CRPS"].value)
-    part = render(replace(laws, measures=measures)).split("<h2>All calibrators</h2>")[1]
-    assert "Best first, by CRPS" in part
-    assert unescape(re.findall(r'<th scope="row"[^>]*><span title="([^"]*)', part)[0]) == best
+def test_a_law_without_a_density_is_the_last(laws: Result) -> None:
+    loss = laws.comparison.loss.copy()
+    loss[laws.comparison.names.index("scale")] = np.inf
+    without = replace(laws.comparison, loss=loss)
+    part = render(replace(laws, comparison=without)).split("<h2>All calibrators</h2>")[1]
+    assert "Best first, by NLL" in part
+    listed = [unescape(name) for name in re.findall(r'<th scope="row"[^>]*><span title="([^"]*)', part)]
+    assert listed[0] == without.best and listed[-1] == "scale"
 
 
 def test_points_and_margins_have_no_before() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant.metrics import MetricInterval
+from calibrant.metrics.catalogue import Measured
 from calibrant.report.words import clean, number, safe, with_interval
 
 
@@ -15,7 +15,7 @@ from calibrant.report.words import clean, number, safe, with_interval
         (123.46, "", "123.5"),
         (0.0001, "", "0.0001"),
         (0.0, "", "0.000"),
-        (0.9, "90 % interval", "90.0 %"),
+        (0.9, "coverage_90", "90.0 %"),
         (np.inf, "", "∞"),
         (-np.inf, "", "−∞"),
         (np.nan, "", "–"),
@@ -26,10 +26,10 @@ def test_digits(value: float, measure: str, text: str) -> None:
 
 
 def test_intervals() -> None:
-    assert with_interval(MetricInterval(0.7, 0.6, 0.8), "ECE") == "70.0 % <small>60.0 to 80.0</small>"
-    assert with_interval(MetricInterval(0.99, 0.97, 1.01), "ECE") == "99.0 % <small>97.0 to 100.0</small>"
-    assert with_interval(MetricInterval(0.99, np.nan, np.nan), "ECE") == "99.0 % <small>– to –</small>"
-    assert with_interval(None, "ECE") == "–"
+    assert with_interval(Measured(0.7, 0.06, 0.6, 0.8), "ece") == "70.0 % <small>60.0 to 80.0</small>"
+    assert with_interval(Measured(0.7, 0.06, 0.6, 0.8), "nll") == "0.700 <small>0.600 to 0.800</small>"
+    assert with_interval(Measured(0.99, np.nan, np.nan, np.nan), "ece") == "99.0 %"
+    assert with_interval(None, "ece") == "–"
 
 
 def test_names_are_one_line_and_harmless() -> None:

@@ -43,9 +43,7 @@ def normal(rng):
 def test_losses_by_hand(binary):
     p, y = binary
     splitter = KFold(4)
-    table = compare({"t": TemperatureCalibrator()}, p, y, cv=splitter)
-    order = np.lexsort([y == "yes", p, 1 - p])  # distinct rows are sorted
-    p, y = p[order], y[order]
+    table = compare(p, y, {"t": TemperatureCalibrator()}, cv=splitter)
     none, t = np.zeros(len(y)), np.zeros(len(y))
     for train, test in splitter.split(p):
         after = TemperatureCalibrator().fit(p[train], y[train]).transform(p[test])
@@ -60,19 +58,18 @@ def test_losses_by_hand(binary):
 def test_none_wins_where_nothing_is_wrong(rng):
     odds = rng.normal(0, 1.5, 4000)
     y = rng.random(4000) < expit(odds)
-    assert compare([PlattCalibrator(), BinningCalibrator()], expit(odds), y).best == "none"
+    assert compare(expit(odds), y, [PlattCalibrator(), BinningCalibrator()]).best == "none"
     mu = rng.normal(size=1000)
-    table = compare(
-        [QuantileCalibrator("ecdf"), QuantileCalibrator("isotonic")], Normal(mu, 1.0), mu + rng.normal(size=1000)
-    )
+    candidates = [QuantileCalibrator("ecdf"), QuantileCalibrator("isotonic")]
+    table = compare(Normal(mu, 1.0), mu + rng.normal(size=1000), candidates)
     assert table.best == "none" and table.names[1].startswith("QuantileCalibrator(")
 
 
 def test_weight_two_is_the_row_twice(binary, rng):
     p, y = binary
     w = rng.integers(0, 3, len(y))
-    one = compare([PlattCalibrator()], p, y, sample_weight=w)
-    two = compare([PlattCalibrator()], np.repeat(p, w), np.repeat(y, w))
+    one = compare(p, y, [PlattCalibrator()], sample_weight=w)
+    two = compare(np.repeat(p, w), np.repeat(y, w), [PlattCalibrator()])
     np.testing.assert_allclose(one.loss, two.loss, rtol=1e-9)
     np.testing.assert_allclose(one.error, two.error, rtol=1e-6)
 
@@ -80,40 +77,37 @@ def test_weight_two_is_the_row_twice(binary, rng):
 def test_regression_by_the_same_code(normal):
     law, y = normal
     with parallel_config(n_jobs=2):
-        table = compare([ScaleCalibrator(), QuantileCalibrator()], law, y)
+        table = compare(law, y, [ScaleCalibrator(), QuantileCalibrator()])
     assert table.best != "none"
     assert table.loss[0] == pytest.approx(metrics.nll(y, law))
-    np.testing.assert_array_equal(table.loss, compare([ScaleCalibrator(), QuantileCalibrator()], law, y).loss)
+    np.testing.assert_array_equal(table.loss, compare(law, y, [ScaleCalibrator(), QuantileCalibrator()]).loss)
 
 
 def test_measures_and_their_errors(normal):
     law, y = normal
     calls = []
-    table = compare([QuantileCalibrator()], law, y, progress=lambda done, of: calls.append((done, of)))
+    table = compare(law, y, [QuantileCalibrator()], progress=lambda done, of: calls.append((done, of)))
     assert calls[-1] == (10, 10)
     none, fitted = table.measures
-    assert none["NLL"] == pytest.approx(
-        (metrics.nll(y, law), metrics.nll(y, law, per_row=True).std() / np.sqrt(len(y)))
-    )
-    for name, measure in {
-        "CRPS": metrics.crps,
-        "pinball": metrics.pinball_loss,
-        "A²": metrics.anderson_darling,
-    }.items():
-        assert none[name][0] == pytest.approx(measure(y, law))
-    assert none["calibration error"][0] == pytest.approx(metrics.calibration_error(y, law))
-    assert none["sharpness"][0] == 1 < 1.9 < fitted["sharpness"][0]
-    assert fitted["A²"][0] < 3 < none["A²"][0]
+    rows = metrics.nll(y, law, per_row=True)
+    assert none["nll"][:2] == pytest.approx((rows.mean(), rows.std(ddof=1) / np.sqrt(len(y))))
+    for key in ("crps", "calibration_error", "anderson_darling"):
+        assert none[key].value == pytest.approx(getattr(metrics, key)(y, law))
+    assert none["coverage_90"].value == pytest.approx(metrics.coverage(y, law))
+    assert none["mean_std"].value == 1 < 1.9 < fitted["mean_std"].value
+    assert fitted["anderson_darling"].value < 3 < none["anderson_darling"].value
     np.testing.assert_array_equal(table.front, [False, True])
     assert "*" in str(table) and table.recommendation.startswith("Take QuantileCalibrator: its loss of")
-    assert table.to_frame().loc["none", "CRPS"] == pytest.approx(metrics.crps(y, law))
+    frame = table.to_frame()
+    assert frame.loc["none", "crps"] == pytest.approx(metrics.crps(y, law))
+    assert frame.loc["none", "nll_error"] == pytest.approx(none["nll"].error)
 
 
 def test_classes_have_their_measures(binary):
     p, y = binary
-    none = compare([PlattCalibrator()], p, y).measures[0]
-    assert none["Brier"][0] == pytest.approx(metrics.brier_score(y, p))
-    assert none["ECE"][0] == pytest.approx(metrics.ece(y, p))
+    none = compare(p, y, [PlattCalibrator()]).measures[0]
+    assert none["brier_score"].value == pytest.approx(metrics.brier_score(y, p))
+    assert none["ece"].value == pytest.approx(metrics.ece(y, p))
 
 
 def test_time_is_kept_in_order(rng):
@@ -127,18 +121,18 @@ def test_time_is_kept_in_order(rng):
             return super().fit(forecasts, y, sample_weight=sample_weight)
 
     last = []
-    table = compare({"spy": Spy()}, Normal(mu, 1.0), y, time=when, cv=3)
+    table = compare(Normal(mu, 1.0), y, {"spy": Spy()}, time=when, cv=3)
     at = [mu[when == place - 1][0] for place in (150, 300, 450)]
     assert last == at
     tested = np.argsort(when)[150:]
     assert table.loss[0] == pytest.approx(metrics.nll(y[tested], Normal(mu, 1.0)[tested]))
     with pytest.raises(ValueError, match="`time` must have one entry per forecast"):
-        compare([ScaleCalibrator()], Normal(mu, 1.0), y, time=when[:-1])
+        compare(Normal(mu, 1.0), y, [ScaleCalibrator()], time=when[:-1])
 
 
 def test_repeated_folds(normal):
     law, y = normal
-    once, thrice = compare([ScaleCalibrator()], law, y), compare([ScaleCalibrator()], law, y, cv=(5, 3))
+    once, thrice = compare(law, y, [ScaleCalibrator()]), compare(law, y, [ScaleCalibrator()], cv=(5, 3))
     assert thrice.loss[0] == pytest.approx(once.loss[0])
     assert thrice.error[0] == pytest.approx(once.error[0], rel=0.05)  # repetition is no new evidence
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,21 +10,21 @@ import typer
 from joblib import parallel_config
 
 from ..engines.arrow import compare
-from ..engines.methods import candidates_for
-from ..engines.result import BEFORE
+from ..metrics.catalogue import Measured, label, measures_of
 from ..select import Comparison
 from ..tables.columns import Columns
 from ..tables.detection import Asked, find_columns
 from ..tables.sources import open_table
+from .advice import how_to_apply
 from .console import note, progress, say, say_json, say_table
-from .looking import how_to_apply
-from .options import COLUMNS, JSON, METHODS, ROWS, TABLE, with_columns
+from .methods import candidates_for
+from .options import JSON, METHODS, ROWS, TABLE, with_columns
 
 JOBS = Annotated[int, typer.Option(help="Fits at a time.", min=1)]
 REPEATS = Annotated[int, typer.Option(help="Times to cross-validate; with --time once.", min=1)]
 
 
-@partial(with_columns, names=[name for name in COLUMNS if name != "group"])
+@with_columns
 def command(
     table: TABLE,
     *,
@@ -38,8 +37,8 @@ def command(
 ) -> None:
     """Compare calibrators on a table of forecasts, "none" among them.
 
-    Each is cross-validated on the same five folds; without --method every sensible one is tried. Best first; where
-    several are as good as each other, the simplest is recommended.
+    Each is cross-validated on the same five folds; without --method every sensible one is tried. Best first. With
+    --group, one correction for all competes with one a group.
 
     **Example:** `calibrant compare forecasts.csv --method scale --method quantile --method stack`
     """
@@ -59,15 +58,15 @@ def command(
 
 def show(found: Comparison, table: Path, columns: Columns, json: bool) -> None:
     """The table, the recommendation, and how to follow it."""
-    how = how_to_apply(table, columns, BEFORE if found.chosen == "none" else found.chosen)
+    how = how_to_apply(table, columns, found.chosen)
     if json:
         return say_json({**as_dict(found), "command": how})
-    measures = list(found.measures[0])
-    heads = ["", "above best", *measures, *(["Pareto front"] if found.front.any() else [])]
+    keys = [measure.key for measure in measures_of(columns.task, "headline") if measure.key in found.measures[0]]
+    heads = ["", "above best", *map(label, keys), *(["Pareto front"] if found.front.any() else [])]
     rows = []
     for i in np.argsort(found.loss, kind="stable"):
         cells = [f"{found.loss[i] - found.loss.min():.4f} ± {found.error[i]:.4f}"]
-        cells += [f"{value:.4g} ± {error:.2g}" for value, error in found.measures[i].values()]
+        cells += [_with_error(found.measures[i].get(key)) for key in keys]
         rows.append([found.names[i], *cells, *(["yes" if found.front[i] else ""] if found.front.any() else [])])
     say_table(heads, rows)
     say("", found.recommendation)
@@ -76,8 +75,12 @@ def show(found: Comparison, table: Path, columns: Columns, json: bool) -> None:
     return None
 
 
+def _with_error(found: Measured | None) -> str:
+    return "" if found is None else f"{found.value:.4g} ± {found.error:.2g}"
+
+
 def as_dict(found: Comparison) -> dict[str, Any]:
-    """What JSON can hold of it: values and standard errors."""
+    """What JSON can hold of it: of each measure value, ends of the interval, standard error."""
     tables = zip(found.names, found.measures, strict=True)
     return {
         "chosen": found.chosen,
@@ -85,5 +88,8 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "loss": dict(zip(found.names, found.loss.tolist(), strict=True)),
         "error": dict(zip(found.names, found.error.tolist(), strict=True)),
         "front": [name for name, on in zip(found.names, found.front, strict=True) if on],
-        "measures": {name: {key: list(pair) for key, pair in table.items()} for name, table in tables},
+        "measures": {
+            name: {key: [each.value, each.low, each.high, each.error] for key, each in table.items()}
+            for name, table in tables
+        },
     }

@@ -11,8 +11,8 @@ import typer
 from ..engines.example import diabetes_forecasts
 from ..tables.detection import Asked
 from ..tables.writing import write_table, write_text
+from .analysing import analyse_table
 from .console import say, say_json
-from .looking import look
 from .options import JSON
 
 OUTPUT = Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.", metavar="FOLDER")]
@@ -29,7 +29,7 @@ def command(output: OUTPUT = Path("calibrant-demo"), json: JSON = False) -> None
     output.mkdir(parents=True, exist_ok=True)
     forecasts, page = output / "forecasts.csv", output / "report.html"
     write_table(forecasts, diabetes_forecasts().to_batches())
-    result = look(forecasts, Asked(group=["sex", "age"]), lambda _: None, 20_000)
+    result = analyse_table(forecasts, Asked(group=["sex", "age"]), lambda _: None, 20_000)
     write_text(page, render(result))
     if json:
         return say_json({**result.to_dict(), "forecasts": str(forecasts), "report": str(page)})

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from ..engines.methods import candidates_for
 from ..tables.detection import Asked
+from .analysing import analyse_table
 from .console import note, say, say_json
-from .looking import look
+from .methods import candidates_for
 from .options import JSON, METHODS, ROWS, TABLE, with_columns
-from .shown import show_groups, show_measures
+from .results import show_groups, show_measures
 
 
 @with_columns
 def command(table: TABLE, *, asked: Asked, method: METHODS = None, rows: ROWS = 200_000, json: JSON = False) -> None:
     """See how wrong the uncertainty of forecasts is, and how much calibration mends.
 
-    Measures come with 95 % intervals. The calibrator is cross-validated: no row is calibrated by a fit that has seen
-    it.
+    Measures come with 90 % intervals. The calibrator is cross-validated: no row is calibrated by a fit that has seen
+    it. With --group, one correction for all competes with one a group.
 
     **Example:** `calibrant evaluate forecasts.csv --mean mu --std sigma --target y --group shop`
     """
-    result = look(table, asked, lambda columns: candidates_for(columns, method), rows)
+    result = analyse_table(table, asked, lambda columns: candidates_for(columns, method), rows)
     for text in result.notes:
         note(text)
     if json:

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from ..engines.arrow import analysed, fit
-from ..engines.methods import method as calibrator_of
-from ..engines.methods import methods_for
 from ..engines.result import Result
 from ..engines.sampling import Sample
 from ..regression import PointCalibrator
@@ -20,8 +18,9 @@ from ..tables.detection import Asked, find_columns
 from ..tables.sources import open_table
 from ..tables.writing import check_target, told
 from .console import note, progress, say, say_json
+from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
-from .shown import show_measures
+from .results import show_measures
 
 FEWEST, MEASURED = 20, 5_000  # rows for the measures that are saved beside the calibrator
 OUTPUT = Annotated[
@@ -33,9 +32,8 @@ METHOD = Annotated[
         "--method",
         "-m",
         metavar="NAME",
-        help="The calibrator. For distributions: quantile (default), scale, density, gp-beta, gpc, flow, stack, auto. "
-        "For --point: residual (default), point. For classes: auto (default), temperature, platt, beta, isotonic, "
-        "smooth-isotonic, binning, vector, dirichlet, venn-abers.",
+        help=f"The calibrator. For distributions: {listed('distributions')}. For --point: {listed('points')}. "
+        f"For classes: {listed('scores')}.",
     ),
 ]
 OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Allow the output to be an input.")]
@@ -59,13 +57,13 @@ def command(
     """
     source = open_table(table)
     columns, notes = find_columns(source, asked)
-    calibrator = calibrator_of(method, columns)
+    name, calibrator = calibrator_of(method, columns)
     check_target(output, table, overwrite=overwrite, table=False)
     sample = Sample(MEASURED)
     with progress("fitting", source.rows) as (done, stage):
         fitted = fit(source, columns, calibrator, sample=sample, progress=done)
         stage("measuring")
-        result = _measured(sample, columns, calibrator, method or next(iter(methods_for(columns))))
+        result = _measured(sample, columns, calibrator, name)
     notes = [*source.notes, *notes, *sample.notes()]
     kept = _metadata(source.name, columns, result, notes)
     with told(output):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ..metrics.catalogue import Measured, label
 from ..store.calibrators import describe
 from ..tables.columns import Columns
 from .console import say, say_json, say_table
 from .options import JSON
+from .results import in_words
 
 CALIBRATOR = Annotated[Path, typer.Argument(help="A file that fit wrote.", metavar="CALIBRATOR", show_default=False)]
 
@@ -37,14 +40,14 @@ def command(calibrator: CALIBRATOR, json: JSON = False) -> None:
         say(f"{columns}" + "".join(f", {what} in `{name}`" for what, name in others.items() if name) + groups)
     measures = known.get("measures")
     if isinstance(measures, dict) and measures:
-        names = list(dict.fromkeys(name for table in measures.values() for name in table))
+        keys = list(dict.fromkeys(key for table in measures.values() for key in table))
+        rows = [[label(key), *(_saved(table.get(key), key) for table in measures.values())] for key in keys]
         say("")
-        say_table(
-            ["cross-validated", *measures], [[n, *(_shown(table.get(n)) for table in measures.values())] for n in names]
-        )
+        say_table(["cross-validated", *measures], rows)
     return None
 
 
-def _shown(measure: Any) -> str:
-    value = measure[0] if isinstance(measure, list) and measure else None
-    return f"{value:.4g}" if isinstance(value, (int, float)) else ""
+def _saved(measure: Any, key: str) -> str:
+    """A measure as `fit` saved it: value, and ends of the interval."""
+    ends = [float(end) if isinstance(end, (int, float)) else math.nan for end in measure or ()]
+    return in_words(Measured(ends[0], math.nan, *ends[1:]), key) if len(ends) == 3 else ""

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ..engines.methods import candidates_for
 from ..tables.detection import Asked
 from ..tables.writing import check_target, write_text
+from .analysing import analyse_table
 from .console import note, say, say_json
-from .looking import look
+from .methods import candidates_for
 from .options import JSON, METHODS, ROWS, TABLE, with_columns
 
 OUTPUT = Annotated[Path, typer.Option("--output", "-o", help="The page to write.", metavar="FILE")]
@@ -36,7 +36,7 @@ def command(
     from ..report import render
 
     check_target(output, table, table=False)
-    result = look(table, asked, lambda columns: candidates_for(columns, method) if method else None, rows)
+    result = analyse_table(table, asked, lambda columns: candidates_for(columns, method) if method else None, rows)
     write_text(output, render(result))
     for text in result.notes:
         note(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from .._checks import Array
 from ..adapters.class_scores import ClassScores
 from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
-from ..regression import ResidualCalibrator
+from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, Measured, measures_of
+from ..metrics.evaluation import ClassEvaluation, Evaluation
 from ..select.candidates import named
-from ..select.comparison import NONE, Comparison
-from .folds import Cases
-from .measures import CALIBRATION, common_loss, losses, measured, of_class, reaches, values
-from .result import BEFORE, Group, Result, WorstRow
+from ..select.comparison import NONE
+from ..select.trial import Trial
+from .result import Group, Result, Table, WorstRow
 from .verdict import verdict
 
 FEWEST_IN_GROUP = 10
@@ -48,7 +48,8 @@ def analyse(
         Which to try; every sensible one if None.
     sample_weight : array-like (n,), optional
     groups : array-like (n,), or dict of such columns, optional
-        Labels to break the measures down by, each column on its own.
+        Labels to break the measures down by, each column on its own. One correction for all competes with one a group,
+        by all columns together.
     axis : array-like (n,), optional
         Time, say. Splits then follow its order: each fold is calibrated by the rows before it.
     cv : int, default 5
@@ -60,72 +61,62 @@ def analyse(
     >>> from calibrant import Normal, QuantileCalibrator
     >>> mu, noise = np.random.default_rng(0).normal(size=(2, 1000))
     >>> analyse(Normal(mu, 0.5), mu + noise, candidates={"quantile": QuantileCalibrator()}).verdict
-    'Your 90 % intervals contain 57 % of outcomes; after calibration 90 %. The NLL falls by 0.876 nats, to 1.442.'
+    'Your 90 % intervals contain 57 % of outcomes; after calibration 90 %. The NLL falls by 0.874 nats, to 1.443.'
     """
-    cases = Cases.of(forecasts, y, sample_weight)
-    labels = {name: column[cases.rows] for name, column in _columns(groups, len(forecasts)).items()}
-    cases = replace(cases, groups=together(*labels.values()) if labels else None)
-    along = None if axis is None else np.asarray(axis)[cases.rows]
-    splits = cases.splits(cv, along)
-    tested = np.concatenate([test for _, test in splits])
-    outcomes, weights = cases.y[tested], cases.weights_of(tested)
-    competitors = _competitors(candidates, cases.forecasts)
-    stages, notes = _stages(cases, competitors, splits, progress)
-    measures = {stage: measured(cases.task, outcomes, laws, weights) for stage, laws in stages.items()}
-    loss = common_loss(cases.task, measures)
-    each = np.array([losses(cases.task, outcomes, stage, loss) for stage in stages.values()])
-    rows = np.ones(len(outcomes)) if weights is None else weights
-    names = [NONE if stage == BEFORE else stage for stage in stages]
-    comparison = Comparison.of(names, each, rows, rows.sum())
-    chosen = BEFORE if comparison.chosen == NONE else comparison.chosen
-    sides = (cases.task, outcomes, stages.get(BEFORE, stages[chosen]), stages[chosen])
+    columns = _columns(groups, len(forecasts))
+    joined = joint_labels(*columns.values()) if columns else None
+    trial = Trial.of(forecasts, y, sample_weight=sample_weight, groups=joined, time=axis, cv=cv)
+    competitors = named(candidates, trial.forecasts, grouped=bool(columns))
+    found = trial.out_of_fold(competitors, _by_name(list(competitors), len(trial.splits), progress))
+    evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
+    comparison = trial.compared(evaluated)
+    chosen = comparison.chosen
+    sides = Sides(trial, evaluated.get(NONE, evaluated[chosen]), evaluated[chosen])
+    by_group = _groups({name: labels[trial.rows[trial.tested]] for name, labels in columns.items()}, sides)
+    measures = dict(zip(comparison.names, comparison.measures, strict=True))
     return Result(
-        task=cases.task,
-        y=outcomes,
-        stages=stages,
-        chosen=chosen,
-        measures=measures,
-        verdict=verdict(cases.task, measures, chosen),
-        weights=weights,
-        axis=None if along is None else along[tested],
-        classes=cases.classes,
-        groups=_groups({name: column[tested] for name, column in labels.items()}, *sides, weights, cases.classes),
-        by_class=[] if cases.classes is None else _by_class(cases.classes, *sides[1:], weights),
-        worst=_worst(cases.rows[tested], *sides, cases.classes, loss),
+        task=trial.task,
+        y=trial.y[trial.tested],
+        stages=found.made,
         comparison=comparison,
-        notes=notes,
-        calibrator=None if chosen == BEFORE else cases.fitted(competitors[chosen]),
+        verdict=verdict(trial.task, measures, chosen, by_group),
+        weights=None if (sides.weights == 1).all() else sides.weights,
+        axis=None if trial.time is None else trial.time[trial.tested],
+        classes=trial.classes,
+        groups=by_group,
+        by_class=[] if trial.classes is None else _by_class(sides),
+        worst=_worst(sides, found.made.get(NONE, found.made[chosen])),
+        notes=found.notes,
+        calibrator=None if chosen == NONE else trial.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
 
 
-def _stages(
-    cases: Cases, competitors: dict[str, Any], splits: Any, progress: Progress | None
-) -> tuple[dict[str, Any], list[str]]:
-    """Cross-validated forecasts by stage, and notes about candidates that could not be fitted to these rows."""
-    stages: dict[str, Any] = {}
-    notes: list[str] = []
-    for name, candidate in competitors.items():
-        stage = BEFORE if name == NONE else name
-        if progress is not None:
-            progress(stage)
-        try:
-            stages[stage] = cases.out_of_fold(candidate, splits)
-        except ValueError as reason:
-            if len(competitors) <= 2:  # nothing else was asked for
-                raise
-            notes.append(f"{name} was left out: {reason}")
-    if not stages:
-        raise ValueError(notes[-1])
-    return stages, notes
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The tested rows of a trial before and after the chosen calibration."""
+
+    trial: Trial
+    before: Evaluation
+    after: Evaluation
+
+    @property
+    def weights(self) -> Array:
+        """Weights of the tested rows."""
+        return self.trial.weights[self.trial.tested]
+
+    def losses(self) -> tuple[Array, Array]:
+        """The log score of each row."""
+        loss: Any = MEASURES[LOSS[self.trial.task]].rows
+        return loss(self.before), loss(self.after)
 
 
-def _competitors(candidates: Any, forecasts: Any) -> dict[str, Any]:
-    """Candidates by name, and "none" where forecasts are usable as they are: point predictions have no spread."""
-    if not isinstance(forecasts, np.ndarray):
-        return named(candidates, forecasts)
-    chosen = named({"residual": ResidualCalibrator()} if candidates is None else candidates, forecasts)
-    return {name: candidate for name, candidate in chosen.items() if name != NONE}
+def _by_name(names: list[str], splits: int, progress: Progress | None) -> Any:
+    """Progress by fits as progress by candidates."""
+    if progress is None:
+        return None
+    progress(names[0])
+    return lambda done, of: progress(names[min(done // splits, len(names) - 1)]) if done % splits == 0 else None
 
 
 def _columns(groups: Any, rows: int) -> dict[str, Any]:
@@ -137,71 +128,96 @@ def _columns(groups: Any, rows: int) -> dict[str, Any]:
     return {"": labels_of(groups, rows)}
 
 
-def together(*columns: Any) -> Any:
+def joint_labels(*columns: Any) -> Any:
     """Groups by several columns of labels at once.
 
-    >>> together(np.array(["a", "b"], dtype=object), np.array(["x", "x"], dtype=object))
+    >>> joint_labels(np.array(["a", "b"], dtype=object), np.array(["x", "x"], dtype=object))
     array(['a / x', 'b / x'], dtype=object)
     """
-    return (
-        columns[0]
-        if len(columns) == 1
-        else np.array([" / ".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
-    )
+    if len(columns) == 1:
+        return columns[0]
+    return np.array([" / ".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
 
 
-def _groups(
-    columns: dict[str, Any],
-    task: str,
-    y: NDArray[Any],
-    before: Any,
-    after: Any,
-    weights: Array | None,
-    classes: NDArray[Any] | None,
-) -> list[Group]:
+def _groups(columns: dict[str, Any], sides: Sides) -> list[Group]:
     """Measures by group, worst calibrated first; groups of a few rows say nothing."""
+    first, second = sides.losses()
     found = []
     for start, labels in columns.items():
         for name, rows in rows_by_label(labels).items():
-            if len(rows) < FEWEST_IN_GROUP:
+            w = sides.weights[rows]
+            if w.sum() < FEWEST_IN_GROUP:
                 continue
-            w = None if weights is None else weights[rows]
-            first, second = ((task, y[rows], forecasts[rows], w, classes) for forecasts in (before, after))
-            size = float(len(rows) if w is None else w.sum())
-            found.append(
-                Group(f"{start}{name}", size, values(*first), values(*second), reaches(*first), reaches(*second))
-            )
-    return sorted(found, key=lambda group: -group.before.get(CALIBRATION[task], 0.0))
+            before, after = (_values(sides.trial.task, side[rows], w) for side in (sides.before, sides.after))
+            harm = _rise(second[rows] - first[rows], w)
+            found.append(Group(f"{start}{name}", float(w.sum()), before, after, *harm))
+    key = CALIBRATION[sides.trial.task]
+    return sorted(found, key=lambda group: -group.before[key].value if key in group.before else 0.0)
 
 
-def _by_class(
-    classes: NDArray[Any], y: NDArray[Any], before: Array, after: Array, weights: Array | None
-) -> list[Group]:
+def _values(task: str, evaluation: Evaluation, weights: Array) -> Table:
+    """The measures of a group, with intervals where they are means over its rows."""
+    found = {}
+    for measure in measures_of(task):
+        try:
+            with np.errstate(invalid="ignore"):
+                known = measure.is_mean
+                found[measure.key] = (
+                    measure.measured(evaluation, weights) if known else _alone(measure.of(evaluation, weights))
+                )
+        except (TypeError, ValueError):
+            continue
+    return found
+
+
+def _alone(value: float) -> Measured:
+    """A value without an interval."""
+    return Measured(value, np.nan, np.nan, np.nan)
+
+
+def _rise(differences: Array, weights: Array) -> tuple[float, float]:
+    """Mean of the differences of losses, and its standard error."""
+    with np.errstate(invalid="ignore"):
+        mean = float(np.average(differences, weights=weights))
+        spread = float(np.average(np.square(differences - mean), weights=weights))
+    return mean, float(np.sqrt(spread / max(weights.sum() - 1, 1)))
+
+
+def _by_class(sides: Sides) -> list[Group]:
     """Each class against the rest, worst calibrated first."""
-    w = np.ones(len(y)) if weights is None else weights
-    found = []
-    for k, label in enumerate(classes):
-        first, second = (of_class(y, label, forecasts[:, k], weights) for forecasts in (before, after))
-        found.append(Group(str(label), float(w[y == label].sum()), first, second))
-    return sorted(found, key=lambda group: -group.before["ECE"])
+    found, w = [], sides.weights
+    for k, label in enumerate(np.asarray(sides.trial.classes)):
+        before, after = (_of_class(side, k, w) for side in (sides.before, sides.after))
+        came = sides.before.codes == k  # type: ignore[union-attr]
+        found.append(Group(str(label), float(w[came].sum()), before, after))
+    return sorted(found, key=lambda group: -group.before["ece"].value)
 
 
-def _worst(
-    numbers: NDArray[np.intp],
-    task: str,
-    y: NDArray[Any],
-    before: Any,
-    after: Any,
-    classes: NDArray[Any] | None,
-    loss: str,
-) -> list[WorstRow]:
+def _of_class(side: Any, k: int, weights: Array) -> Table:
+    """How often a class came, how often it was forecast, and how far off its forecasts are."""
+    one = ClassEvaluation(
+        np.column_stack([1 - side.p[:, k], side.p[:, k]]), (side.codes == k).astype(int), np.arange(2)
+    )
+    values = {
+        "share": np.average(side.codes == k, weights=weights),
+        "mean_forecast": np.average(side.p[:, k], weights=weights),
+        "ece": MEASURES["ece"].of(one, weights),
+    }
+    return {name: _alone(float(value)) for name, value in values.items()}
+
+
+def _worst(sides: Sides, before: Any) -> list[WorstRow]:
     """The rows that the forecasts, as they came, found most improbable."""
-    first, second = (losses(task, y, side, loss) for side in (before, after))
-    rows = np.argsort(-first, kind="stable")[:N_WORST]
-    texts = _shown(before[rows], classes)
+    first, second = sides.losses()
+    trial = sides.trial
+    seen = trial.rows[trial.tested]
+    order = [int(i) for i in np.argsort(-first, kind="stable")]
+    _, once = np.unique(seen[order], return_index=True)
+    rows = [order[i] for i in sorted(once)[:N_WORST]]
+    y = trial.y[trial.tested]
     return [
-        WorstRow(int(numbers[i]), y[i].item(), text, float(first[i]), float(second[i]))
-        for i, text in zip(rows, texts, strict=True)
+        WorstRow(int(seen[i]), y[i].item(), text, float(first[i]), float(second[i]))
+        for i, text in zip(rows, _shown(before[rows], trial.classes), strict=True)
     ]
 
 

@@ -13,15 +13,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .. import select
-from ..calibration.nested import takes
+from ..calibration.contract import fit_with, takes_of, transform_with
 from ..select import Comparison
+from ..select.candidates import named
+from ..select.compare import compared
+from ..select.trial import Trial
 from ..tables.columns import Columns
 from ..tables.rows import Rows, forecasts_of, read_rows, scan_rows
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_target, write_table
 from .added import Added, free_names
-from .analysis import analyse, together
+from .analysis import analyse, joint_labels
 from .result import Result
 from .sampling import Sample
 from .scores import fit_to_scores, sees_scores
@@ -64,11 +66,9 @@ def fit(
     for rows in pieces:
         whole.add(rows)
     rows = _some(whole, columns)
-    extra: dict[str, Any] = {"groups": group_of(rows)} if takes(calibrator.fit, "groups") else {}
-    if columns.kind == "classes":
-        extra["classes"] = np.asarray(columns.keys)
+    groups = group_of(rows) if rows.groups is not None or "groups" in takes_of(calibrator).needs else None
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
-    return clone(calibrator).fit(forecasts, y, sample_weight=rows.weights, **extra)
+    return fit_with(clone(calibrator), forecasts, y, sample_weight=rows.weights, groups=groups)
 
 
 def evaluate(
@@ -120,7 +120,8 @@ def compare(
     ----------
     source : path, frame or Table
     columns : Columns
-        With a column of time, each fold is calibrated by the rows before it.
+        With a column of time, each fold is calibrated by the rows before it; with columns of groups, one correction
+        for all competes with one a group.
     candidates : calibrators by name, optional
         Every sensible one if None.
     most : int
@@ -132,15 +133,15 @@ def compare(
     fits : callable, optional
         Called with the number of fits done and of all fits.
     """
-    if columns.kind == "points":
-        raise ValueError("point predictions have no distributions to compare; fit makes them some.")
     sample = Sample(most)
     for _ in _watched(scan_rows(open_table(source), columns), sample, progress):
         pass
     rows = _some(sample, columns, 2)
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
-    found = select.compare(candidates, forecasts, y, sample_weight=rows.weights, time=rows.time, cv=cv, progress=fits)
-    return found, sample.notes()
+    options = {"groups": None if rows.groups is None else group_of(rows), "time": rows.time, "cv": cv}
+    trial = Trial.of(forecasts, y, sample_weight=rows.weights, **options)
+    found = compared(trial, named(candidates, trial.forecasts, grouped=rows.groups is not None), fits)
+    return found, [*(f"{name} was left out: {reason}" for name, reason in found.left_out.items()), *sample.notes()]
 
 
 def analysed(
@@ -207,7 +208,7 @@ def apply(
     if output is not None:
         target = check_target(output, table.name if table.frame is None else None, overwrite=overwrite)
     roles = columns.without("target", "weight", "time")
-    if not takes(calibrator.transform, "groups"):
+    if "groups" not in takes_of(calibrator).beside:
         roles = replace(roles, group=())
     batches = _calibrated(calibrator, table, roles, added or Added(), progress)
     if output is None:
@@ -228,7 +229,7 @@ def group_of(rows: Rows) -> NDArray[np.object_]:
     """The group of each row, by all columns of groups together."""
     if rows.groups is None:
         raise ValueError("a column of groups must be named: --group.")
-    return np.asarray(together(*rows.groups.T))
+    return np.asarray(joint_labels(*rows.groups.T))
 
 
 def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress | None) -> Iterator[Rows]:
@@ -256,8 +257,8 @@ def _calibrated(
     start = 0
     for batch in table.batches(types=table.settled() | columns.types()):
         rows = read_rows(batch, columns, start)
-        extra = {} if rows.groups is None else {"groups": group_of(rows)}
-        law = calibrator.transform(forecasts_of(columns, rows), **extra)
+        groups = None if rows.groups is None else group_of(rows)
+        law = transform_with(calibrator, forecasts_of(columns, rows), groups=groups)
         new = added.columns(law, columns.keys)
         names = free_names(new, batch.schema.names)
         fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]

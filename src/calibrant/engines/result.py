@@ -9,23 +9,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
-from ..metrics import MetricInterval
+from ..metrics.catalogue import Measured
 from ..select import Comparison
+from ..select.comparison import NONE
 
-BEFORE = "before"
+Table = dict[str, Measured]  # by key of the measure
 
 
 @dataclass(frozen=True)
 class Group:
-    """How one group of rows fares: measures by name, before and after the chosen calibration."""
+    """How one group of rows fares: measures by key, before and after the chosen calibration.
+
+    ``harm`` is by how much the loss of its rows rose, and ``harm_error`` the standard error of that.
+    """
 
     name: str
     rows: float
-    before: dict[str, float]
-    after: dict[str, float]
-    reach_before: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """90 % intervals around those measures that are means over rows."""
-    reach_after: dict[str, tuple[float, float]] = field(default_factory=dict)
+    before: Table
+    after: Table
+    harm: float = 0.0
+    harm_error: float = 0.0
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the loss rose by more than two standard errors."""
+        return bool(self.harm > 2 * self.harm_error and self.harm > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it."""
+        sides = {"before": _plain(self.before), "after": _plain(self.after)}
+        return {"name": self.name, "rows": self.rows, **sides, "worse": self.is_worse}
 
 
 @dataclass(frozen=True)
@@ -49,12 +62,10 @@ class Result:
     y : ndarray (n,)
         Outcomes or labels of the rows looked at.
     stages : dict
-        "before": the forecasts as they came, `Distribution` or probabilities (n, K); then by calibrator what
+        "none": the forecasts as they came, `Distribution` or probabilities (n, K); then by calibrator what
         cross-validation made of the same rows: no row was calibrated by a fit that had seen it.
-    chosen : str
-        Name of the stage that is recommended; "before" if nothing is better.
-    measures : dict
-        By stage, then by measure: value and interval.
+    comparison : Comparison
+        Measures, losses and the choice.
     weights : ndarray (n,), optional
     axis : ndarray (n,), optional
         Time or row number, for pictures along it.
@@ -64,7 +75,6 @@ class Result:
     by_class : list of Group
         Each class: share of the rows that have it, mean forecast of it, and how far off the forecasts are.
     worst : list of WorstRow
-    comparison : Comparison, optional
     calibrator : fitted calibrator, optional
         The chosen one, fitted to all rows.
     rows : int
@@ -82,8 +92,7 @@ class Result:
     task: str
     y: NDArray[Any]
     stages: dict[str, Any]
-    chosen: str
-    measures: dict[str, dict[str, MetricInterval]]
+    comparison: Comparison
     verdict: str
     weights: Array | None = None
     axis: NDArray[Any] | None = None
@@ -91,12 +100,26 @@ class Result:
     groups: list[Group] = field(default_factory=list)
     by_class: list[Group] = field(default_factory=list)
     worst: list[WorstRow] = field(default_factory=list)
-    comparison: Comparison | None = None
     calibrator: Any = None
     rows: int = 0
     source: str = ""
     notes: list[str] = field(default_factory=list)
     command: str = ""
+
+    @property
+    def chosen(self) -> str:
+        """Name of the stage that is recommended; "none" if nothing is better."""
+        return self.comparison.chosen
+
+    @property
+    def measures(self) -> dict[str, Table]:
+        """By stage, then by measure: value, standard error and interval."""
+        return dict(zip(self.comparison.names, self.comparison.measures, strict=True))
+
+    @property
+    def before(self) -> str:
+        """The stage that others are seen beside: the forecasts as they came, where they can be measured."""
+        return NONE if NONE in self.stages else self.chosen
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold of it: measures, groups, worst rows, verdict."""
@@ -106,16 +129,15 @@ class Result:
             "rows": self.rows,
             "verdict": self.verdict,
             "chosen": self.chosen,
-            "measures": {
-                stage: {name: [_number(m.value), _number(m.low), _number(m.high)] for name, m in table.items()}
-                for stage, table in self.measures.items()
-            },
-            "groups": [vars(group) for group in self.groups],
-            "classes": [vars(group) for group in self.by_class],
+            "measures": {stage: _plain(table) for stage, table in self.measures.items()},
+            "groups": [group.to_dict() for group in self.groups],
+            "classes": [group.to_dict() for group in self.by_class],
             "worst": [vars(row) for row in self.worst],
             "notes": self.notes,
         }
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _plain(table: Table) -> dict[str, list[float | None]]:
+    """Value and ends of the interval of each measure."""
+    ends = {key: (found.value, found.low, found.high) for key, found in table.items()}
+    return {key: [float(value) if np.isfinite(value) else None for value in values] for key, values in ends.items()}

@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
-from ..metrics import MetricInterval
-from .measures import CALIBRATION, LOSS
-from .result import BEFORE
+from ..metrics.catalogue import CALIBRATION, LOSS, label
+from ..select.comparison import NONE
+from .result import Group, Table
 
-Table = dict[str, dict[str, MetricInterval]]
+MOST_NAMED = 3  # groups
 
 
-def verdict(task: str, measures: Table, chosen: str) -> str:
-    """What is wrong with the forecasts and what calibration does about it, in two sentences."""
+def verdict(task: str, measures: dict[str, Table], chosen: str, groups: list[Group]) -> str:
+    """What is wrong with the forecasts and what calibration does about it, in two or three sentences."""
+    return " ".join(part for part in (_whole(task, measures, chosen), _worse_groups(task, groups)) if part)
+
+
+def _whole(task: str, measures: dict[str, Table], chosen: str) -> str:
     after = measures[chosen]
-    if BEFORE not in measures and task == "regression":  # point predictions, which have no spread
-        share = 100 * after["90 % interval"].value
+    if NONE not in measures and task == "regression":  # point predictions, which have no spread
+        share = 100 * after["coverage_90"].value
         return f"After calibration your predictions have 90 % intervals that contain {share:.0f} % of outcomes."
-    if BEFORE not in measures:  # margins, which are no probabilities
+    if NONE not in measures:  # margins, which are no probabilities
         off = 100 * after[CALIBRATION[task]].value
         return f"After calibration your probabilities are off by {off:.1f} percentage points on average."
-    before = measures[BEFORE]
+    before = measures[NONE]
     if task == "classification":
         return _of_classes(before, after, chosen)
-    text = f"Your 90 % intervals contain {100 * before['90 % interval'].value:.0f} % of outcomes"
-    if chosen == BEFORE:
+    text = f"Your 90 % intervals contain {100 * before['coverage_90'].value:.0f} % of outcomes"
+    if chosen == NONE:
         return f"{text}; no calibrator makes these forecasts better."
-    text += f"; after calibration {100 * after['90 % interval'].value:.0f} %."
+    text += f"; after calibration {100 * after['coverage_90'].value:.0f} %."
     return f"{text} {_gain(before, after, LOSS[task])}"
 
 
-def _of_classes(before: dict[str, MetricInterval], after: dict[str, MetricInterval], chosen: str) -> str:
-    name = CALIBRATION["classification"]
-    text = f"Your probabilities are off by {100 * before[name].value:.1f} percentage points on average"
-    if chosen == BEFORE:
+def _of_classes(before: Table, after: Table, chosen: str) -> str:
+    key = CALIBRATION["classification"]
+    text = f"Your probabilities are off by {100 * before[key].value:.1f} percentage points on average"
+    if chosen == NONE:
         return f"{text}; no calibrator makes them better."
-    text += f"; after calibration by {100 * after[name].value:.1f}."
+    text += f"; after calibration by {100 * after[key].value:.1f}."
     return f"{text} {_gain(before, after, LOSS['classification'])}"
 
 
-def _gain(before: dict[str, MetricInterval], after: dict[str, MetricInterval], name: str) -> str:
-    if name not in before or name not in after:
-        return ""
-    change = after[name].value - before[name].value
+def _gain(before: Table, after: Table, key: str) -> str:
+    change = after[key].value - before[key].value
     word = "falls" if change < 0 else "rises"
-    return f"The {name} {word} by {_nats(abs(change))} nats, to {_nats(after[name].value)}."
+    return f"The {label(key)} {word} by {_nats(abs(change))} nats, to {_nats(after[key].value)}."
+
+
+def _worse_groups(task: str, groups: list[Group]) -> str:
+    """Which groups the recommended calibration harms."""
+    worse = sorted((group for group in groups if group.is_worse), key=lambda group: -group.harm)
+    if not worse:
+        return ""
+    named = ", ".join(f"{group.name} ({_change(group, LOSS[task])})" for group in worse[:MOST_NAMED])
+    more = f" and {len(worse) - MOST_NAMED} more" if len(worse) > MOST_NAMED else ""
+    return f"It makes {len(worse)} of {len(groups)} groups worse: {named}{more}."
+
+
+def _change(group: Group, key: str) -> str:
+    first, second = (side[key].value for side in (group.before, group.after))
+    return f"{label(key)} {_nats(first)} → {_nats(second)}"
 
 
 def _nats(value: float) -> str:

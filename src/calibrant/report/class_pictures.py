@@ -11,7 +11,8 @@ from ..displays import ConfusionDisplay, ReliabilityDisplay
 from ..displays._axes import percent
 from ..displays.class_map import ClassMapDisplay
 from ..displays.confusion import MOST_TEXTS
-from ..engines.result import BEFORE, Result
+from ..engines.result import Result
+from ..select.comparison import NONE
 from . import svg
 from .law_pictures import colour, sides
 from .words import clean
@@ -70,10 +71,10 @@ def confusions(result: Result, stage: str) -> str:
 
 def class_map(result: Result, stage: str) -> str:
     """What became of the probabilities; nothing where there were none before."""
-    if BEFORE not in result.stages:
+    if NONE not in result.stages:
         return ""
     short = None if result.classes is None else np.array([clean(label, 2 * LONGEST) for label in result.classes])
-    shown = ClassMapDisplay.from_predictions(result.stages[BEFORE], result.stages[stage], classes=short)
+    shown = ClassMapDisplay.from_predictions(result.stages[NONE], result.stages[stage], classes=short)
 
     def draw(ax: Any) -> svg.Titles:
         shown.plot(ax=ax)

@@ -9,46 +9,42 @@ from typing import Any
 import numpy as np
 
 from ..displays.pareto import ParetoDisplay
-from ..engines.measures import CALIBRATION, LOSS, common_loss
-from ..engines.result import BEFORE, Result
+from ..engines.result import Result
+from ..metrics.catalogue import FRONT, label
+from ..select.comparison import NONE
 from . import svg
-from .tables import Cell, name_cell, table
-from .words import clean, safe, with_interval
+from .tables import Cell, measure_cell, name_cell, table
+from .words import clean, safe
 
 
 def by_loss(result: Result) -> list[str]:
     """Stages, best first."""
-    name = common_loss(result.task, result.measures)
-
-    def loss(stage: str) -> float:
-        value = result.measures[stage].get(name)
-        return np.inf if value is None or np.isnan(value.value) else float(value.value)
-
-    return sorted(result.measures, key=loss)
+    names = result.comparison.names
+    return [names[i] for i in np.argsort(result.comparison.loss, kind="stable")]
 
 
 def front_of(result: Result, order: Sequence[str]) -> ParetoDisplay | None:
     """Loss against calibration of all stages that have both."""
-    names = (LOSS[result.task], "A²" if result.task == "regression" else CALIBRATION[result.task])
-    known = [stage for stage in order if all(name in result.measures[stage] for name in names)]
+    keys = FRONT[result.task]
+    found = {stage: [result.measures[stage].get(key) for key in keys] for stage in order}
+    known = {stage: [each.value for each in pair if each] for stage, pair in found.items()}
+    known = {stage: pair for stage, pair in known.items() if len(pair) == 2 and np.isfinite(pair).all()}
     if len(known) < 2:
         return None
-    both = [[float(result.measures[stage][name].value) for stage in known] for name in names]
-    return ParetoDisplay.from_measures(known, *both, labels=names)
+    first, second = ([pair[k] for pair in known.values()] for k in range(2))
+    return ParetoDisplay.from_measures(list(known), first, second, labels=(label(keys[0]), label(keys[1])))
 
 
 def table_of_stages(result: Result, order: Sequence[str]) -> str:
     """Every stage with every measure."""
-    names = dict.fromkeys(name for found in result.measures.values() for name in found)
+    keys = dict.fromkeys(key for found in result.measures.values() for key in found)
     front = front_of(result, order)
     best = {} if front is None else dict(zip(front.names, front.front, strict=True))
-    heads = [Cell("calibrator"), *(Cell(safe(name)) for name in names), *([Cell("Pareto front")] if best else [])]
+    heads = [Cell("calibrator"), *(Cell(safe(label(key))) for key in keys), *([Cell("Pareto front")] if best else [])]
     rows = []
     for stage in order:
-        cells = [name_cell("none (before)" if stage == BEFORE else stage)]
-        for name in names:
-            value = result.measures[stage].get(name)
-            cells.append(Cell(with_interval(value, name), "" if value is None else float(value.value)))
+        cells = [name_cell(f"{NONE} (before)" if stage == NONE else stage)]
+        cells += [measure_cell(result.measures[stage].get(key), key) for key in keys]
         if best:
             on = bool(best.get(stage, False))
             cells.append(Cell("yes" if on else "", int(on)))
@@ -61,7 +57,7 @@ def picture(result: Result, order: Sequence[str]) -> str:
     front = front_of(result, order)
     if front is None:
         return ""
-    beaten = [name for name, on in zip(front.names, front.front, strict=True) if name == BEFORE and not on]
+    beaten = [name for name, on in zip(front.names, front.front, strict=True) if name == NONE and not on]
     rest = front_of(result, [stage for stage in order if stage not in beaten])
     shown = front if rest is None else rest
     shown = replace(shown, names=[clean(name, 30) for name in shown.names])

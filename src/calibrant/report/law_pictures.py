@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..displays import CalibrationCurveDisplay, CalibrationMapDisplay, FanDisplay, PITDisplay
 from ..displays._axes import percent
 from ..displays.sharpness import SharpnessDisplay
-from ..engines.result import BEFORE, Result
+from ..engines.result import Result
+from ..select.comparison import NONE
 from . import svg
 
 MOST_IN_FAN = 240  # rows; more could not be told apart
@@ -24,13 +25,13 @@ Side = tuple[str, Any]  # "before" or "after", and the laws
 
 def sides(result: Result, stage: str) -> list[Side]:
     """What is compared: the forecasts as they came, where they are there, and one stage."""
-    first = [(BEFORE, result.stages[BEFORE])] if BEFORE in result.stages else []
+    first = [("before", result.stages[NONE])] if NONE in result.stages else []
     return [*first, ("after", result.stages[stage])]
 
 
 def colour(side: str) -> str:
     """Of everything before, and of everything after."""
-    return svg.BEFORE if side == BEFORE else svg.AFTER
+    return svg.BEFORE if side == "before" else svg.AFTER
 
 
 def curves(result: Result, stage: str) -> str:
@@ -112,7 +113,7 @@ class Stretch:
             rows = np.argsort(result.axis, kind="stable")[-MOST_IN_FAN:]
             which = "all rows" if len(rows) == n else f"the last {len(rows)} rows"
             return cls(rows, result.axis[rows], "", which)
-        laws = result.stages.get(BEFORE, result.stages[result.chosen])
+        laws = result.stages[result.before]
         rows = np.argsort(laws.median(), kind="stable")[spread(n, MOST_IN_FAN)]
         which = "all rows" if len(rows) == n else f"{len(rows)} rows"
         return cls(rows, np.arange(len(rows)), "Rows, by predicted median", f"{which} by predicted median")
@@ -165,9 +166,9 @@ def _legend(shown: FanDisplay) -> str:
 
 def fitted_map(result: Result) -> str:
     """What the chosen calibrator, fitted to all rows, does to some forecasts that had a spread before."""
-    if BEFORE not in result.stages or result.calibrator is None:
+    if NONE not in result.stages or result.calibrator is None:
         return ""
-    laws = result.stages[BEFORE][spread(len(result.y), MOST_IN_FAN)]
+    laws = result.stages[NONE][spread(len(result.y), MOST_IN_FAN)]
     shown = CalibrationMapDisplay.from_predictions(laws, result.calibrator.transform(laws), rows=MAP_LINES)
 
     def draw(ax: Any) -> svg.Titles:

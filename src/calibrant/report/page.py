@@ -15,15 +15,16 @@ from typing import BinaryIO
 
 from .._files import write_atomically
 from .._version import __version__
-from ..engines.measures import CALIBRATION, common_loss
-from ..engines.result import BEFORE, Result
+from ..engines.result import Result
+from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, label
+from ..select.comparison import NONE
 from . import class_pictures, comparison, law_pictures, tables
-from .words import MEANING, exact, number, safe
+from .words import exact, number, safe
 
 MOST_SHOWN = 3  # calibrators that the switch offers
 CARDS = {
-    "regression": ("90 % interval", "calibration error", "NLL", "mean std"),
-    "classification": ("ECE", "log loss", "Brier score"),
+    "regression": ("coverage_90", "calibration_error", "nll", "mean_std"),
+    "classification": ("ece", "log_loss", "brier_score"),
 }
 
 
@@ -94,7 +95,7 @@ class Page:
     @cached_property
     def shown(self) -> list[str]:
         """Calibrators that the switch offers: the chosen one, then the best others."""
-        best = [stage for stage in self.order if stage != BEFORE]
+        best = [stage for stage in self.order if stage != NONE]
         return sorted(best, key=lambda stage: stage != self.result.chosen)[:MOST_SHOWN]
 
     def facts(self) -> str:
@@ -102,24 +103,25 @@ class Page:
         result, n = self.result, len(self.result.y)
         looked = f"{result.rows:,} rows" + ("" if n == result.rows else f", {n:,} of them looked at")
         source = f"<b>{safe(result.source)}</b>: " if result.source else ""
-        compared = len(self.order) - (BEFORE in self.order)
+        compared = len(self.order) - (NONE in self.order)
         return f"{source}{looked}; {compared} calibrator{'s' * (compared > 1)} tried."
 
     def cards(self) -> str:
         """The most telling numbers, large."""
         found = []
-        for name in CARDS[self.result.task]:
-            if not any(name in self.result.measures[stage] for stage in self.shown):
+        for key in CARDS[self.result.task]:
+            if not any(key in self.result.measures[stage] for stage in self.shown):
                 continue
-            first = self.result.measures.get(BEFORE, {}).get(name)
-            before = "" if first is None else f'<span class="before">{number(float(first.value), name)}</span> → '
-            after = "".join(self._big(k, stage, name) for k, stage in enumerate(self.shown))
-            found.append(f'<div class="card"><h3>{name}</h3><p>{before}{after}</p><p>{MEANING[name]}</p></div>')
+            first = self.result.measures.get(NONE, {}).get(key)
+            before = "" if first is None else f'<span class="before">{number(first.value, key)}</span> → '
+            after = "".join(self._big(k, stage, key) for k, stage in enumerate(self.shown))
+            title, says = label(key), MEASURES[key].words
+            found.append(f'<div class="card"><h3>{title}</h3><p>{before}{after}</p><p>{says}</p></div>')
         return f'<div class="cards">{"".join(found)}</div>'
 
-    def _big(self, k: int, stage: str, name: str) -> str:
-        value = self.result.measures[stage].get(name)
-        text = number(None if value is None else float(value.value), name)
+    def _big(self, k: int, stage: str, key: str) -> str:
+        found = self.result.measures[stage].get(key)
+        text = number(None if found is None else found.value, key)
         return tables.Cell(text, "", k).tag("span", ' class="after"')
 
     def switch(self) -> str:
@@ -157,14 +159,14 @@ class Page:
 
     def _of_laws(self) -> dict[str, str]:
         result = self.result
-        stages = [stage for stage in (BEFORE, *self.shown) if stage in result.stages]
+        stages = [stage for stage in (NONE, *self.shown) if stage in result.stages]
         pits, fans = (draw(result, stages) for draw in (law_pictures.pits, law_pictures.fans))
         curves = self._each(lambda stage: law_pictures.curves(result, stage))
         sharpness = self._each(lambda stage: law_pictures.sharpness(result, stage))
         return {
             "Calibration and sharpness": f'<div class="pictures"><div>{curves}{sharpness}</div>'
-            f"<div>{pits.get(BEFORE, '')}{self._each(pits.__getitem__)}</div></div>",
-            "Forecasts": f'<div class="pictures wide"><div>{fans.get(BEFORE, "")}</div>'
+            f"<div>{pits.get(NONE, '')}{self._each(pits.__getitem__)}</div></div>",
+            "Forecasts": f'<div class="pictures wide"><div>{fans.get(NONE, "")}</div>'
             f"{self._each(fans.__getitem__)}</div>",
         }
 
@@ -184,12 +186,12 @@ class Page:
             return ""
         many = len(self.result.groups) > tables.MOST_GROUPS
         which = f"The worst {tables.MOST_GROUPS} of {len(self.result.groups)} groups" if many else "Groups"
-        first = f"<p>{which}, by {CALIBRATION[self.result.task]} before calibration.</p>"
+        first = f"<p>{which}, by {label(CALIBRATION[self.result.task])} before calibration.</p>"
         return first + self._after_chosen() + tables.groups_table(self.result)
 
     def _after_chosen(self) -> str:
         chosen = self.result.chosen
-        return "" if chosen == BEFORE else f'<p class="soft">After: {safe(chosen)}.</p>'
+        return "" if chosen == NONE else f'<p class="soft">After: {safe(chosen)}.</p>'
 
     def _worst(self) -> str:
         if not self.result.worst:
@@ -199,7 +201,7 @@ class Page:
         )
 
     def _comparison(self) -> str:
-        loss = common_loss(self.result.task, self.result.measures)
+        loss = label(LOSS[self.result.task])
         best = f"<p>Best first, by {loss} of rows that the calibrators had not seen.</p>"
         drawn = f'<div class="pictures">{comparison.picture(self.result, self.order)}</div>'
         return best + comparison.table_of_stages(self.result, self.order) + drawn

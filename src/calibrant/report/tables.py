@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..engines.result import BEFORE, Group, Result
-from .words import DASH, MEANING, number, safe, with_interval
+from ..engines.result import Group, Result
+from ..metrics.catalogue import MEASURES, Measured, label
+from ..select.comparison import NONE
+from .words import DASH, number, safe, with_interval
 
 MOST_GROUPS = 200
 OF_GROUPS = {
-    "regression": ("90 % interval", "calibration error", "NLL", "CRPS"),
-    "classification": ("ECE", "log loss", "Brier score"),
+    "regression": ("coverage_90", "calibration_error", "nll", "crps"),
+    "classification": ("ece", "log_loss", "brier_score"),
 }
 
 
@@ -41,6 +43,11 @@ def number_cell(value: Any, measure: str = "") -> Cell:
     return Cell(DASH) if value is None else Cell(number(value, measure), value)
 
 
+def measure_cell(found: Measured | None, key: str) -> Cell:
+    """A measure with its interval; none is a dash."""
+    return Cell(DASH) if found is None else Cell(with_interval(found, key), found.value)
+
+
 def table(heads: Sequence[Cell], rows: Iterable[tuple[Sequence[Cell], str]], *, sortable: bool = True) -> str:
     """A table in a box that scrolls by itself; rows come with their CSS class, "" for none."""
     body = []
@@ -58,15 +65,15 @@ def table(heads: Sequence[Cell], rows: Iterable[tuple[Sequence[Cell], str]], *, 
 
 def measures_table(result: Result, shown: Sequence[str]) -> str:
     """Every measure before, and after by each stage that can be shown."""
-    first = result.measures.get(BEFORE)
+    first = result.measures.get(NONE)
     heads = [Cell("measure"), *([] if first is None else [Cell("before")])]
     heads += [Cell(f"after {safe(stage)}", "", k) for k, stage in enumerate(shown)] + [Cell("what it says")]
-    names = dict.fromkeys(name for table in result.measures.values() for name in table)
+    keys = dict.fromkeys(key for table in result.measures.values() for key in table)
     rows = []
-    for name in names:
-        cells = [Cell(safe(name)), *([] if first is None else [Cell(with_interval(first.get(name), name))])]
-        cells += [Cell(with_interval(result.measures[stage].get(name), name), "", k) for k, stage in enumerate(shown)]
-        rows.append(([*cells, Cell(f'<span class="says">{MEANING.get(name, "")}</span>')], ""))
+    for key in keys:
+        cells = [Cell(safe(label(key))), *([] if first is None else [Cell(with_interval(first.get(key), key))])]
+        cells += [Cell(with_interval(result.measures[stage].get(key), key), "", k) for k, stage in enumerate(shown)]
+        rows.append(([*cells, Cell(f'<span class="says">{MEASURES[key].words}</span>')], ""))
     return table(heads, rows, sortable=False)
 
 
@@ -77,32 +84,36 @@ def groups_table(result: Result) -> str:
 
 def classes_table(result: Result) -> str:
     """Classes, worst calibrated first."""
-    heads = ("mean forecast", "ECE")
-    share = {group.name: group.before["share"] for group in result.by_class}
+    heads = ("mean_forecast", "ece")
+    share = {group.name: group.before["share"].value for group in result.by_class}
     return _sides_table(result, "class", result.by_class, heads, share)
 
 
 def _sides_table(
-    result: Result, what: str, groups: Sequence[Group], names: Sequence[str], share: dict[str, float] | None = None
+    result: Result, what: str, groups: Sequence[Group], keys: Sequence[str], share: dict[str, float] | None = None
 ) -> str:
-    both = BEFORE in result.stages
-    used = [name for name in names if any(name in group.after for group in groups)]
+    both = NONE in result.stages
+    used = [key for key in keys if any(key in group.after for group in groups)]
+    worse = any(group.is_worse for group in groups)
     heads = [Cell(what), Cell("rows"), *([] if share is None else [Cell("share of rows")])]
-    for name in used:
+    for key in used:
+        name = label(key).replace("_", " ")
         heads += [Cell(f"{name}, before")] * both + [Cell(f"{name}, after")]
+    heads += [Cell("made worse")] * worse
     rows = []
     for group in groups:
         cells = [name_cell(group.name), Cell(f"{group.rows:.10g}", group.rows)]
         cells += [] if share is None else [number_cell(share[group.name], "share")]
-        for name in used:
-            cells += [number_cell(group.before.get(name), name)] * both + [number_cell(group.after.get(name), name)]
-        rows.append((cells, ""))
+        for key in used:
+            cells += [measure_cell(group.before.get(key), key)] * both + [measure_cell(group.after.get(key), key)]
+        cells += [Cell("yes" if group.is_worse else "", int(group.is_worse))] * worse
+        rows.append((cells, "worse" if group.is_worse else ""))
     return table(heads, rows)
 
 
 def worst_table(result: Result) -> str:
     """Rows whose outcome surprised most."""
-    both = BEFORE in result.stages
+    both = NONE in result.stages
     heads = (
         [Cell(text) for text in ("row", "outcome", "forecast")] + [Cell("loss before")] * both + [Cell("loss after")]
     )

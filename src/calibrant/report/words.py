@@ -6,26 +6,11 @@ import math
 from html import escape
 from typing import Any
 
-from ..metrics import MetricInterval
+from ..metrics.catalogue import MEASURES, Measured
 
 DASH = "–"
 LONGEST = 80  # characters of a name
-MEANING = {
-    "50 % interval": "outcomes in 50 % intervals; best: 50 %",
-    "90 % interval": "outcomes in 90 % intervals; best: 90 %",
-    "99 % interval": "outcomes in 99 % intervals; best: 99 %",
-    "calibration error": "distance of promised and observed shares; 0 is perfect",
-    "A²": "Anderson–Darling test of calibration, tails included; about 1 is perfect",
-    "NLL": "how improbable the outcomes were, in nats; smaller is better",
-    "CRPS": "distance of forecast and outcome, in units of the outcome; smaller is better",
-    "mean std": "predicted standard deviation; among calibrated forecasts smaller is better",
-    "ECE": "mean distance of promised and observed shares; smaller is better",
-    "log loss": "how improbable the labels were, in nats; smaller is better",
-    "Brier score": "mean squared error of the probabilities; smaller is better",
-    "share": "rows of this class",
-    "mean forecast": "mean probability given to this class",
-}
-SHARES = ("50 % interval", "90 % interval", "99 % interval", "ECE", "share", "mean forecast")
+_ALSO_SHARES = ("share", "mean_forecast")
 
 
 def clean(text: Any, longest: int = LONGEST) -> str:
@@ -57,17 +42,22 @@ def exact(text: str) -> str:
     return escape(text.encode(errors="replace").decode())
 
 
-def number(value: Any, measure: str = "") -> str:
+def is_share(key: str) -> bool:
+    """Whether a measure is a share of rows or a probability, told in percents."""
+    return key in _ALSO_SHARES or (key in MEASURES and MEASURES[key].unit == "share")
+
+
+def number(value: Any, key: str = "") -> str:
     """Four digits, or percents where the measure is a share.
 
-    >>> number(0.714, "90 % interval"), number(1.23456), number(1234567.0), number(float("nan"))
+    >>> number(0.714, "coverage_90"), number(1.23456), number(1234567.0), number(float("nan"))
     ('71.4 %', '1.235', '1.23e+06', '–')
     """
     if not isinstance(value, (int, float)):
         return clean(value)
     if not math.isfinite(value):
         return DASH if math.isnan(value) else "∞" if value > 0 else "−∞"
-    if measure in SHARES:
+    if is_share(key):
         return f"{100 * value:.1f} %"
     if abs(value) >= 10_000 or 0 < abs(value) < 0.0005:
         return f"{value:.3g}".replace("-", "−")
@@ -75,12 +65,11 @@ def number(value: Any, measure: str = "") -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def with_interval(found: MetricInterval | None, measure: str) -> str:
-    """Value, and behind it the interval in small print; HTML."""
+def with_interval(found: Measured | None, key: str) -> str:
+    """Value, and behind it the interval in small print where there is one; HTML."""
     if found is None:
         return DASH
-    ends = [float(end) for end in (found.low, found.high)]
-    if measure in SHARES:
-        ends = [min(max(end, 0.0), 1.0) for end in ends]  # what no share can be says nothing
-    low, high = (number(end, measure).removesuffix(" %") for end in ends)
-    return f"{number(float(found.value), measure)} <small>{low} to {high}</small>"
+    if math.isnan(found.low):
+        return number(found.value, key)
+    low, high = (number(end, key).removesuffix(" %") for end in (found.low, found.high))
+    return f"{number(found.value, key)} <small>{low} to {high}</small>"

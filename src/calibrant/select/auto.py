@@ -7,20 +7,22 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import parallel_config
-from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..adapters.class_scores import ClassScores
+from ..calibration import Calibrator
+from ..calibration.contract import Takes, transform_with
 from ..calibration.threads import one_thread
 from .candidates import named, task_of
-from .compare import compared, folds
+from .compare import compared
 from .comparison import Comparison
-from .problem import Problem, read_forecasts
+from .reading import read_forecasts
+from .trial import Trial
 
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
-class AutoCalibrator(BaseEstimator):
+class AutoCalibrator(Calibrator):
     """The calibrator whose cross-validated logarithmic score is best, "none" competing, fitted to all rows.
 
     "None" is taken if it is within one standard error of the best. No method wins everywhere. It takes what the others
@@ -77,7 +79,16 @@ class AutoCalibrator(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> Self:
+    @property
+    def takes(self) -> Takes:  # type: ignore[override]
+        """Scores or distributions, as the task says; groups if they are given."""
+        task = task_of(self.candidates) if self.task == "auto" else self.task
+        kinds = {"classification": ("scores",), "regression": ("distributions",)}.get(task, ("distributions", "scores"))
+        return Takes(kinds, frozenset({"classes", "groups"}))
+
+    def fit(
+        self, forecasts: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, classes: Any = None
+    ) -> Self:
         """Compare the candidates and fit the best.
 
         Parameters
@@ -85,39 +96,41 @@ class AutoCalibrator(BaseEstimator):
         forecasts : class scores (n,) or (n, K), or what `as_distribution` takes
         y : array-like (n,)
         sample_weight : array-like (n,), optional
+        groups : array-like (n,), optional
+            Labels of groups: each candidate then competes with one a group.
         classes : array-like (K,), optional
             Labels of the columns of class scores.
         """
         task = task_of(self.candidates) if self.task == "auto" else self.task
         table = read_forecasts(forecasts, y, task, self.scores_are)
-        problem = Problem.of(table, y, sample_weight, classes=classes)
-        candidates = named(self.candidates, table)
+        options = {"groups": groups, "classes": classes, "cv": self.cv, "random_state": self.random_state}
+        trial = Trial.of(table, y, sample_weight=sample_weight, **options)
+        candidates = named(self.candidates, table, grouped=groups is not None)
         with one_thread(), parallel_config(n_jobs=self.n_jobs):
-            self.comparison_ = self._compared(candidates, problem)
+            self.comparison_ = self._compared(candidates, trial)
             self.best_ = self.comparison_.chosen
-            self.calibrator_ = problem.fitted(clone(candidates[self.best_]))
+            self.calibrator_ = trial.fitted(candidates[self.best_])
         self._of_classes, self.n_rows_ = isinstance(table, ClassScores), len(y)
         if self._of_classes:
-            self.classes_ = problem.classes
+            self.classes_ = trial.classes
         return self
 
-    def _compared(self, candidates: dict[str, Any], problem: Problem) -> Comparison:
-        if problem.weights.sum() >= FEWEST and problem.rarest() > 1:
-            return compared(candidates, problem, folds(problem, self.cv, self.random_state), full=False)
+    def _compared(self, candidates: dict[str, Any], trial: Trial) -> Comparison:
+        if trial.weights.sum() >= FEWEST and trial.rarest() > 1:
+            return compared(trial, candidates, full=False)
         first = next(iter(candidates))
         warnings.warn(
-            f"only {problem.weights.sum():g} rows, {problem.rarest()} of the rarest outcome: too few to compare "
+            f"only {trial.weights.sum():g} rows, {trial.rarest():g} of the rarest outcome: too few to compare "
             f"calibrators on; {first!r} is taken.",
             stacklevel=3,
         )
         return Comparison((first,), np.full(1, np.nan), np.full(1, np.nan))
 
-    def transform(self, forecasts: Any) -> Any:
+    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
         """What the chosen calibrator makes of the forecasts."""
         check_is_fitted(self)
         task = "classification" if self._of_classes else "regression"
-        return self.calibrator_.transform(read_forecasts(forecasts, None, task, self.scores_are))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "n_rows_")
+        table = read_forecasts(forecasts, None, task, self.scores_are)
+        if self._of_classes:
+            table = table.in_order_of(self.classes_)
+        return transform_with(self.calibrator_, table, groups=groups)

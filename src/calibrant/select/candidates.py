@@ -1,59 +1,108 @@
-"""Calibrators that compete where none are named."""
+"""Calibrators by name, one table for each kind of forecasts, and those that compete where none are named."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from .. import classification as c
 from .. import regression as r
 from ..adapters.class_scores import ClassScores
-from ..calibration.contract import check_calibrator
-from ..classification.base import CLIP, ScoreCalibrator, clipped
+from ..calibration import GroupedCalibrator
+from ..calibration.contract import check_calibrator, takes_of
+from ..distributions import Distribution
 from .comparison import NONE
+from .none import NoCalibrator
+
+BY_GROUP = " by group"
 
 
-class NoCalibrator(BaseEstimator):
-    """Leaves forecasts as they are."""
+@dataclass(frozen=True)
+class Method:
+    """A calibrator that can be asked for by name.
 
-    def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> NoCalibrator:
-        """Nothing to learn."""
-        return self
+    Attributes
+    ----------
+    make : callable
+        Gives a fresh one.
+    competes : bool
+        Whether it is tried where no candidates are named.
+    quick : bool
+        Whether it is so quick that one a group is tried too.
+    of_margins : bool
+        Whether it takes margins of classes, which are no probabilities.
+    classes : int
+        The least number of classes that it is made for.
+    """
 
-    def transform(self, forecasts: Any) -> Any:
-        """The probabilities that scores stand for, none exactly 0 or 1, or the distributions themselves."""
-        return clipped(forecasts.probabilities(), CLIP) if isinstance(forecasts, ClassScores) else forecasts
+    make: Callable[..., Any]
+    competes: bool = False
+    quick: bool = False
+    of_margins: bool = True
+    classes: int = 2
 
 
-def default_candidates(forecasts: Any) -> dict[str, Any]:
-    """Every sensible calibrator for such forecasts."""
+METHODS: dict[str, dict[str, Method]] = {
+    "distributions": {
+        "quantile": Method(r.QuantileCalibrator, True, True),
+        "scale": Method(r.ScaleCalibrator, True, True),
+        "density": Method(r.DensityCalibrator, True),
+        "gp-beta": Method(r.GPBetaCalibrator, True),
+        "gpc": Method(r.GPCCalibrator),
+        "flow": Method(r.FlowCalibrator),
+        "stack": Method(r.StackCalibrator, True),
+    },
+    "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
+    "scores": {
+        "temperature": Method(c.TemperatureCalibrator, True, True, of_margins=False),
+        "platt": Method(c.PlattCalibrator, True, True),
+        "beta": Method(c.BetaCalibrator, True, True, of_margins=False),
+        "vector": Method(c.VectorCalibrator, True, of_margins=False, classes=3),
+        "dirichlet": Method(c.DirichletCalibrator, True, of_margins=False, classes=3),
+        "smooth-isotonic": Method(c.SmoothIsotonicCalibrator, True),
+        "isotonic": Method(c.IsotonicCalibrator, True),
+        "venn-abers": Method(c.VennAbersCalibrator, True),
+        "binning": Method(c.BinningCalibrator),
+    },
+}
+"""By kind of forecasts, then by name."""
+
+
+def kind_of(forecasts: Any) -> str:
+    """Which table is for such forecasts."""
+    if isinstance(forecasts, ClassScores):
+        return "scores"
+    return "distributions" if isinstance(forecasts, Distribution) else "points"
+
+
+def default_candidates(forecasts: Any, *, grouped: bool = False) -> dict[str, Any]:
+    """Every sensible calibrator for such forecasts; with groups the quick ones also one a group."""
+    found: dict[str, Any] = {}
+    for name, each in METHODS[kind_of(forecasts)].items():
+        if not each.competes or not _suits(each, forecasts):
+            continue
+        found[name] = each.make()
+        if grouped and each.quick:
+            found[name + BY_GROUP] = GroupedCalibrator(each.make())
+    return found
+
+
+def _suits(each: Method, forecasts: Any) -> bool:
     if not isinstance(forecasts, ClassScores):
-        return {
-            "scale": r.ScaleCalibrator(),
-            "quantile": r.QuantileCalibrator(),
-            "density": r.DensityCalibrator(),
-            "GP-Beta": r.GPBetaCalibrator(),
-            "stack": r.StackCalibrator(),
-        }
-    of_odds: dict[str, Any] = {"Platt": c.PlattCalibrator()}
-    if forecasts.kind != "margins":
-        of_odds = {"temperature": c.TemperatureCalibrator(), **of_odds, "beta": c.BetaCalibrator()}
-        if forecasts.n_classes > 2:
-            of_odds |= {"vector": c.VectorCalibrator(), "Dirichlet": c.DirichletCalibrator()}
-    of_ranks = {
-        "smooth isotonic": c.SmoothIsotonicCalibrator(),
-        "isotonic": c.IsotonicCalibrator(),
-        "Venn-Abers": c.VennAbersCalibrator(),
-    }
-    return of_odds | of_ranks
+        return True
+    return (each.of_margins or forecasts.kind != "margins") and forecasts.n_classes >= each.classes
 
 
-def named(candidates: Any, forecasts: Any) -> dict[str, Any]:
-    """Candidates by name, "none" first where forecasts are usable as they are."""
+def named(candidates: Any, forecasts: Any, *, grouped: bool = False) -> dict[str, Any]:
+    """Candidates by name, "none" first where forecasts are usable as they are.
+
+    With groups each that is named competes with one a group, "quantile" with "quantile by group", say.
+    """
     if candidates is None:
-        chosen = default_candidates(forecasts)
+        chosen = default_candidates(forecasts, grouped=grouped)
     elif isinstance(candidates, Mapping):
         chosen = {str(name): check_calibrator(item, f"candidates[{name!r}]") for name, item in candidates.items()}
     else:
@@ -62,13 +111,31 @@ def named(candidates: Any, forecasts: Any) -> dict[str, Any]:
         chosen = {kind if kinds.count(kind) == 1 else repr(item): item for kind, item in zip(kinds, items, strict=True)}
     if not chosen:
         raise ValueError("`candidates` must name at least one calibrator; it is empty.")
-    usable = not (isinstance(forecasts, ClassScores) and forecasts.kind == "margins")
-    return ({NONE: NoCalibrator()} if usable else {}) | {name: clone(item) for name, item in chosen.items()}
+    if grouped and candidates is not None:
+        chosen = {name: item for pair in chosen.items() for name, item in _with_groups(*pair)}
+    usable = {NONE: NoCalibrator()} if _usable(forecasts) else {}
+    return usable | {name: clone(item) for name, item in chosen.items()}
+
+
+def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:
+    if "groups" in takes_of(item).beside:
+        return [(name, item)]
+    return [(name, item), (name + BY_GROUP, GroupedCalibrator(item))]
+
+
+def _usable(forecasts: Any) -> bool:
+    """Whether forecasts are probabilities or distributions as they are: margins and points are not."""
+    kind = kind_of(forecasts)
+    return kind == "distributions" or (kind == "scores" and forecasts.kind != "margins")
 
 
 def task_of(candidates: Any) -> str:
     """The task that the candidates are for, as far as they tell."""
+    if not isinstance(candidates, (Mapping, list, tuple, type(None))):
+        kind = type(candidates).__name__
+        raise TypeError(
+            f"`candidates` must be calibrators, by name or in a list; got {kind}. Arguments in another order?"
+        )
     items = list(candidates.values()) if isinstance(candidates, Mapping) else list(candidates or [])
-    if not items:
-        return "auto"
-    return "classification" if any(isinstance(item, ScoreCalibrator) for item in items) else "auto"
+    kinds = [takes_of(item).forecasts for item in items if hasattr(item, "fit") and hasattr(item, "transform")]
+    return "classification" if any(kind == ("scores",) for kind in kinds) else "auto"

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from ..metrics.catalogue import FRONT, Measured, label, measures_of
 
 NONE = "none"
-FRONT = ("NLL", "A²")  # the two objectives of Carney and Cunningham (2006)
-Measured = dict[str, tuple[float, float]]  # value and standard error by measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +24,38 @@ class Comparison:
     names : tuple of str
         "none" first, then in the order given.
     loss : ndarray (C,)
-        Mean negative log density (distributions; CRPS where they have atoms) or log loss (classes) of held-out rows.
+        Log score of rows that were not learned from: log loss of classes; minus the log density of distributions, or
+        the log mass of outcomes that have one under the forecasts as they are.
     error : ndarray (C,)
         Standard error of the difference from the best one's loss.
     measures : tuple of dict
-        By candidate: value and standard error of every measure.
+        By candidate, then by measure: value, standard error and interval.
+    left_out : dict
+        Candidates that could not be fitted, and why.
     """
 
     names: tuple[str, ...]
     loss: Array
     error: Array
-    measures: tuple[Measured, ...] = field(default=(), repr=False)
+    measures: tuple[dict[str, Measured], ...] = field(default=(), repr=False)
+    left_out: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, names: Sequence[str], losses: Array, weights: Array, rows: float) -> Comparison:
+    def of(
+        cls,
+        names: Sequence[str],
+        losses: Array,
+        weights: Array,
+        rows: float,
+        measures: tuple[dict[str, Measured], ...] = (),
+    ) -> Comparison:
         """From losses (C, n) of the same rows with their weights, worth so many independent rows."""
         shares = weights / weights.sum()
         loss = losses @ shares
         with np.errstate(invalid="ignore"):  # where a probability of 0 came true the loss is infinite
             difference = losses - losses[np.argmin(loss)]
             spread = np.square(difference - (difference @ shares)[:, None]) @ shares
-        return cls(tuple(names), loss, np.sqrt(spread / rows))
+        return cls(tuple(names), loss, np.sqrt(spread / rows), measures)
 
     @property
     def best(self) -> str:
@@ -60,13 +70,21 @@ class Comparison:
 
     @property
     def front(self) -> NDArray[np.bool_]:
-        """Which candidates no other beats in both NLL and A² (C,); all False where these are not measured."""
-        if not self.measures or any(name not in self.measures[0] for name in FRONT):
+        """Which candidates no other beats in both loss and calibration (C,); all False where these are not measured."""
+        if not self.measures or any(key not in table for table in self.measures for key in self._objectives):
             return np.zeros(len(self.names), dtype=bool)
-        pairs = np.array([[table[name][0] for name in FRONT] for table in self.measures])
+        pairs = np.array([[table[key].value for key in self._objectives] for table in self.measures])
         step = pairs[None] - pairs[:, None]
         beaten = np.all(step <= 0, axis=2) & np.any(step < 0, axis=2)
         return np.asarray(~np.any(beaten, axis=1))
+
+    @property
+    def _task(self) -> str:
+        return "classification" if self.measures and "log_loss" in self.measures[0] else "regression"
+
+    @property
+    def _objectives(self) -> tuple[str, str]:
+        return FRONT[self._task]
 
     @property
     def recommendation(self) -> str:
@@ -84,24 +102,25 @@ class Comparison:
         """Pandas frame: candidates by measures, with their standard errors."""
         import pandas as pd
 
-        table = {name: {key: value for key, (value, _) in m.items()} for name, m in self._pairs()}
-        errors = {name: {f"{key} s.e.": error for key, (_, error) in m.items()} for name, m in self._pairs()}
-        return pd.DataFrame({name: {**table[name], **errors[name]} for name in table}).T
-
-    def _pairs(self) -> list[tuple[str, Measured]]:
-        return list(zip(self.names, self.measures, strict=True))
+        lines = {}
+        for name, table in zip(self.names, self.measures, strict=True):
+            values = {key: found.value for key, found in table.items()}
+            lines[name] = {**values, **{f"{key}_error": found.error for key, found in table.items()}}
+        return pd.DataFrame(lines).T
 
     def __str__(self) -> str:
-        """The table, best first, with * for the front, and the recommendation."""
-        columns = list(self.measures[0]) if self.measures else []
-        lines = [["", "above best", "± s.e.", *columns]]
+        """The most telling measures, best first, with * for the front, and the recommendation."""
+        columns = [measure.key for measure in measures_of(self._task, "headline")] if self.measures else []
+        lines = [["", "above best", "± s.e.", *map(label, columns)]]
         above, front = self.loss - self.loss.min(), self.front
         for i in np.argsort(self.loss, kind="stable"):
-            values = [f"{self.measures[i][name][0]:.4g}" for name in columns]
+            found = [self.measures[i].get(key) for key in columns]
+            values = ["-" if measured is None else f"{measured.value:.4g}" for measured in found]
             lines.append(
                 [f"{self.names[i]}{'*' if front[i] else ''}", f"{above[i]:.4f}", f"{self.error[i]:.4f}", *values]
             )
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
-        foot = ["* no other is better in both NLL and A²"] if front.any() else []
+        both = " and ".join(map(label, self._objectives))
+        foot = [f"* no other is better in both {both}"] if front.any() else []
         return "\n".join([*text, *foot, self.recommendation])

@@ -19,7 +19,7 @@ from ..distributions import Normal
 from ..maps import AffineMap, BetaMap, Map, PiecewiseLinearMap, ProbabilityMap, SplineMap, StepMap
 from ..regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from ..select import AutoCalibrator
-from ..select.candidates import NoCalibrator
+from ..select.none import NoCalibrator
 from .onnx_graph import Graph
 
 LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)

@@ -1,39 +1,23 @@
-"""What evaluate, compare and report have in common: open a table, find its columns, look at it from every side."""
+"""The commands that follow from a result, ready to be copied."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ..engines.arrow import evaluate
-from ..engines.result import BEFORE, Result
+from ..select.candidates import BY_GROUP
+from ..select.comparison import NONE
 from ..tables.columns import Columns
-from ..tables.detection import Asked, find_columns
-from ..tables.sources import open_table
-from .console import progress
-
-
-def look(path: Path, asked: Asked, candidates: Callable[[Columns], Any], most: int) -> Result:
-    """Evaluate the forecasts in a table with the candidates for its columns."""
-    table = open_table(path)
-    columns, notes = find_columns(table, asked)
-    with progress("looking", table.rows) as (done, stage):
-        tried = candidates(columns)
-        result = evaluate(table, columns, candidates=tried, most=most, progress=done, stage=stage)
-    how = how_to_apply(path, columns, result.chosen)
-    return replace(result, notes=[*table.notes, *notes, *result.notes], command=how)
 
 
 def how_to_apply(path: Path, columns: Columns, chosen: str) -> str:
     """The commands that fit the chosen calibrator and apply it."""
-    if chosen == BEFORE:
+    if chosen == NONE:
         return ""
-    name = chosen.lower().replace(" ", "-")
+    name = chosen.removesuffix(BY_GROUP)
+    groups = [text for column in columns.group for text in ("--group", column)] if name != chosen else []
     saved = f"{path.stem}.calibrant"
-    fit = ["calibrant", "fit", str(path), *flags(columns), "--method", name, "-o", saved]
+    fit = ["calibrant", "fit", str(path), *flags(columns), *groups, "--method", name, "-o", saved]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]
     return f"{shlex.join(fit)}\n{shlex.join(apply)}"
 

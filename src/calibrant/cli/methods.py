@@ -1,0 +1,61 @@
+"""Calibrators by the names that commands have for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..calibration import GroupedCalibrator
+from ..select.candidates import BY_GROUP
+from ..select.methods import method, methods_for
+from ..tables.columns import NAMES, Columns
+
+_KINDS = {"points": "points", "classes": "scores"}
+_QUICK = {"points": "residual", "classes": "beta"}
+
+
+def kind_of(columns: Columns) -> str:
+    """The table of methods that is for such forecasts."""
+    return _KINDS.get(columns.kind, "distributions")
+
+
+def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
+    """Name and calibrator of a method, or of the default; one a group where columns of groups are named.
+
+    Examples
+    --------
+    >>> calibrator_of(None, Columns("normal", ("mu", "sigma")))
+    ('quantile', QuantileCalibrator())
+    >>> calibrator_of("platt", Columns("normal", ("mu", "sigma")))
+    Traceback (most recent call last):
+    ...
+    ValueError: method 'platt' is not for means and standard deviations; these are: quantile, scale, ...
+    """
+    kind = kind_of(columns)
+    made = method(name, kind, NAMES[columns.kind])
+    chosen = next(iter(methods_for(kind))) if name is None else name.lower()
+    return (chosen + BY_GROUP, GroupedCalibrator(made)) if columns.group else (chosen, made)
+
+
+def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
+    """Calibrators to try, by name; a quick one that suits the forecasts if none is named.
+
+    Examples
+    --------
+    >>> candidates_for(Columns("points", ("yhat",)), None)
+    {'residual': ResidualCalibrator()}
+    """
+    quick = "platt" if columns.scores_are == "margins" else _QUICK.get(columns.kind, "quantile")
+    chosen = names or [quick]
+    if "point" in chosen:
+        raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
+    return {name.lower(): method(name, kind_of(columns), NAMES[columns.kind]) for name in chosen}
+
+
+def listed(kind: str) -> str:
+    """The names for a kind of forecasts, as the help tells them.
+
+    >>> listed("points")
+    'residual (default), point'
+    """
+    first, *others = methods_for(kind)
+    return ", ".join([f"{first} (default)", *others])

@@ -1,0 +1,59 @@
+"""Results as lines and tables of a terminal."""
+
+from __future__ import annotations
+
+import math
+
+from ..engines.result import Group, Result
+from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, Measured, label
+from ..select.comparison import NONE
+from .console import say, say_table
+
+MOST_GROUPS = 20
+
+
+def show_measures(result: Result) -> None:
+    """Every stage's measures, with intervals."""
+    keys = list(dict.fromkeys(key for table in result.measures.values() for key in table))
+    rows = [[label(key), *(in_words(table.get(key), key) for table in result.measures.values())] for key in keys]
+    say_table(["", *(_title(stage, result.chosen) for stage in result.measures)], rows)
+
+
+def show_groups(result: Result) -> None:
+    """Groups, worst calibrated first."""
+    if not result.groups:
+        return
+    keys = [
+        key for key in (CALIBRATION[result.task], "coverage_90", LOSS[result.task]) if key in result.groups[0].after
+    ]
+    heads = [f"{label(key)}, {side}" for key in keys for side in ("before", "after")]
+    rows = [[group.name, f"{group.rows:g}", *_of_group(group, keys)] for group in result.groups[:MOST_GROUPS]]
+    say("")
+    say_table(["group, worst first", "rows", *heads, ""], rows)
+    if len(result.groups) > MOST_GROUPS:
+        say(f"and {len(result.groups) - MOST_GROUPS} more groups; --json has them all")
+
+
+def _of_group(group: Group, keys: list[str]) -> list[str]:
+    cells = [in_words(side.get(key), key) for key in keys for side in (group.before, group.after)]
+    return [*cells, "worse" if group.is_worse else ""]
+
+
+def _title(stage: str, chosen: str) -> str:
+    text = f"{NONE} (before)" if stage == NONE else stage
+    return f"{text} *" if stage == chosen else text
+
+
+def in_words(found: Measured | None, key: str) -> str:
+    """Value, and the interval where there is one."""
+    if found is None:
+        return ""
+    value = _number(found.value, key)
+    if math.isnan(found.low):
+        return value
+    return f"{value}  ({_number(found.low, key, 3)} to {_number(found.high, key, 3)})"
+
+
+def _number(value: float, key: str, digits: int = 4) -> str:
+    share = key in MEASURES and MEASURES[key].unit == "share"
+    return f"{100 * value:.1f} %" if share else f"{value:.{digits}g}"

@@ -1,0 +1,56 @@
+"""Calibrators to be asked for by name, by commands and their help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+from .auto import AutoCalibrator
+from .candidates import METHODS
+
+AUTO = "auto"
+
+
+def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
+    """Those for forecasts of a kind by name, the default first.
+
+    >>> list(methods_for("points"))
+    ['residual', 'point']
+    """
+    table: dict[str, Callable[[], Any]] = {name: each.make for name, each in METHODS[kind].items()}
+    if kind == "points":
+        return table
+    auto = {AUTO: partial(AutoCalibrator, task="classification" if kind == "scores" else "regression")}
+    return {**auto, **table} if kind == "scores" else {**table, **auto}
+
+
+def method(name: str | None, kind: str, what: str = "") -> Any:
+    """The calibrator of a name for forecasts of a kind, or the default.
+
+    Parameters
+    ----------
+    name : str, optional
+    kind : {"distributions", "points", "scores"}
+    what : str, optional
+        What the forecasts are, for the error.
+
+    Examples
+    --------
+    >>> method(None, "distributions")
+    QuantileCalibrator()
+    >>> method("platt", "distributions")
+    Traceback (most recent call last):
+    ...
+    ValueError: method 'platt' is not for distributions; these are: quantile, scale, density, gp-beta, ...
+    """
+    offered = methods_for(kind)
+    chosen = next(iter(offered)) if name is None else name.lower()
+    if chosen not in offered:
+        exists = any(chosen in methods_for(other) for other in METHODS)
+        close = get_close_matches(chosen, offered, 1)
+        text = f"is not for {what or kind}" if exists else "is not known"
+        text += f", {close[0]!r} perhaps" if close and not exists else ""
+        raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
+    return offered[chosen]()

@@ -1,0 +1,253 @@
+"""The one trial: forecasts and outcomes, split; what calibrators make of rows that they have not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._checks import Array
+from ..adapters.class_labels import encode
+from ..adapters.class_scores import ClassScores
+from ..calibration.contract import fit_with, transform_with
+from ..calibration.labels import labels_of
+from ..calibration.rows import learnable_rows
+from ..distributions import Distribution, concatenate
+from ..metrics.catalogue import LOSS, MEASURES, Measured, measures_of
+from ..metrics.evaluation import ClassEvaluation, Evaluation, LawEvaluation
+from ..metrics.pit_values import score_intervals
+from .comparison import Comparison
+from .distinct import Places
+from .splits import Split, split_rows
+
+Progress = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Rows of forecasts and outcomes, and the splits on which calibrators are tried.
+
+    Equal rows are one row with their weights, so they are never on both sides of a split, and neither the order of rows
+    nor writing a row twice instead of giving it weight 2 makes a difference. Where a forecast came with several
+    outcomes, as scores with few values do, equal rows are not taken for copies: where they are as many as folds, or
+    more, they are dealt to the folds at random.
+
+    Attributes
+    ----------
+    forecasts : Distribution, ClassScores or ndarray (n,)
+        The last are point predictions.
+    y : ndarray (n,)
+        Outcomes or labels.
+    weights : ndarray (n,)
+    rows : ndarray (n,)
+        Places of the rows in what was given; of copies the first.
+    splits : list of (train, test)
+    groups : ndarray (n,), optional
+    time : ndarray (n,), optional
+    classes : ndarray (K,), optional
+        Labels of the columns of scores.
+    """
+
+    forecasts: Any
+    y: NDArray[Any]
+    weights: Array
+    rows: Places
+    splits: list[Split]
+    groups: NDArray[np.object_] | None = None
+    time: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        forecasts: Distribution | ClassScores | Array,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        classes: Any = None,
+        cv: Any = 5,
+        random_state: int | None = None,
+    ) -> Trial:
+        """Split rows that have an outcome and a weight.
+
+        Parameters
+        ----------
+        forecasts : Distribution, ClassScores or point predictions (n,)
+        y : array-like (n,)
+        sample_weight : array-like (n,), optional
+        groups : array-like (n,), optional
+            For calibrators that treat groups differently.
+        time : array-like (n,), optional
+            Each block is then forecast from the rows before it.
+        classes : array-like (K,), optional
+            Labels of the columns of scores.
+        cv : int, pair of ints or splitter
+            Folds, at random and with equal shares of the classes; folds and repetitions; or a splitter, which sees the
+            rows as they came.
+        random_state : int, optional
+            Of the folds; None always takes the same.
+        """
+        labels = None if groups is None else labels_of(groups, len(forecasts))
+        when = None if time is None else _times(time, len(forecasts))
+        used, outcomes, weights, known = learnable_rows(forecasts, y, sample_weight, classes)
+        table: Any = forecasts[used]
+        if known is not None:
+            table, known = _sorted_classes(table, known)
+        rows = np.arange(len(forecasts))[used]
+        w = np.ones(len(outcomes)) if weights is None else weights
+        labels, when = (None if column is None else column[used] for column in (labels, when))
+        codes = outcomes if known is None else encode(outcomes, known)
+        options = {"groups": labels, "time": when, "cv": cv, "random_state": random_state}
+        distinct, splits = split_rows(table, codes, w, **options)
+        kept = distinct.rows
+        labels, when = (None if column is None else column[kept] for column in (labels, when))
+        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def task(self) -> str:
+        """What kind of forecasts these are."""
+        return "regression" if self.classes is None else "classification"
+
+    @cached_property
+    def tested(self) -> Places:
+        """The rows that are forecast, one split after another."""
+        return np.concatenate([test for _, test in self.splits])
+
+    @cached_property
+    def n_tested(self) -> float:
+        """Number of rows that are forecast, with their weights; repetitions are no new rows."""
+        times = len(self.tested) / len(np.unique(self.tested))
+        return float(self.weights[self.tested].sum() / times)
+
+    def rarest(self) -> float:
+        """Rows of the rarest class that is there; all rows where outcomes are numbers."""
+        if self.classes is None:
+            return float(self.weights.sum())
+        mass = np.bincount(encode(self.y, self.classes), self.weights)
+        return float(mass[mass > 0].min())
+
+    # ---- calibrators ----
+    def fitted(self, calibrator: Any, rows: Any = slice(None)) -> Any:
+        """A copy of the calibrator, fitted to these rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        beside = {"groups": groups, "classes": self.classes}
+        return fit_with(
+            clone(calibrator), self.forecasts[rows], self.y[rows], sample_weight=self.weights[rows], **beside
+        )
+
+    def made_by(self, fitted: Any, rows: Any = slice(None)) -> Any:
+        """What a fitted calibrator makes of the forecasts of these rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        return transform_with(fitted, self.forecasts[rows], groups=groups)
+
+    def _unseen(self, calibrator: Any, split: Split) -> Any:
+        train, test = split
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of small folds; the fit to all rows speaks
+            return self.made_by(self.fitted(calibrator, train), test)
+
+    def out_of_fold(self, candidates: Mapping[str, Any], progress: Progress | None = None) -> OutOfFold:
+        """Forecasts of the tested rows by every candidate that can be fitted, and why others cannot.
+
+        Several fits at a time: ``with joblib.parallel_config(n_jobs=2)``.
+        """
+        work = [delayed(_tried)(self, candidate, split) for candidate in candidates.values() for split in self.splits]
+        parts: list[Any] = []
+        for part in Parallel(return_as="generator")(work):
+            parts.append(part)
+            if progress is not None:
+                progress(len(parts), len(work))
+        made, left_out, k = {}, {}, len(self.splits)
+        for i, name in enumerate(candidates):
+            mine = parts[i * k : (i + 1) * k]
+            failed = next((part for part in mine if isinstance(part, ValueError)), None)
+            if failed is not None:
+                if len(candidates) <= 2:  # nothing else was asked for
+                    raise failed
+                left_out[name] = str(failed)
+                continue
+            made[name] = concatenate(mine) if isinstance(mine[0], Distribution) else np.concatenate(mine)
+        if not made:
+            raise ValueError(next(iter(left_out.values())))
+        return OutOfFold(made, left_out)
+
+    # ---- measures ----
+    @cached_property
+    def on_atom(self) -> NDArray[np.bool_] | None:
+        """Which tested outcomes are scored by mass: those on an atom of the forecasts as they are; decided once."""
+        law = self.forecasts
+        if not isinstance(law, Distribution):
+            return None
+        left, right = score_intervals(law[self.tested], self.y[self.tested])
+        return np.asarray(left < right)
+
+    def evaluated(self, made: Any) -> Evaluation:
+        """What measures need of forecasts of the tested rows."""
+        y = self.y[self.tested]
+        if self.classes is not None:
+            return ClassEvaluation(np.asarray(made), encode(y, self.classes), self.classes)
+        return LawEvaluation(made, y, self.on_atom)
+
+    def compared(self, made: Mapping[str, Evaluation], *, full: bool = True) -> Comparison:
+        """Candidates side by side, by the log score of rows that they had not seen; with all measures or only that."""
+        weights = self.weights[self.tested]
+        loss = MEASURES[LOSS[self.task]].rows
+        losses = np.array([loss(evaluation) for evaluation in made.values()])  # type: ignore[misc]
+        measures = tuple(self.measured(evaluation) for evaluation in made.values()) if full else ()
+        return Comparison.of(tuple(made), losses, weights, self.n_tested, measures)
+
+    def measured(self, evaluation: Evaluation) -> dict[str, Measured]:
+        """Every measure of forecasts of the tested rows; those that do not exist for them are left out."""
+        found = {}
+        for measure in measures_of(self.task):
+            try:
+                with np.errstate(invalid="ignore"):  # where a value is infinite, its interval is not known
+                    found[measure.key] = measure.measured(evaluation, self.weights[self.tested], self.n_tested)
+            except (TypeError, ValueError):
+                continue
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Forecasts of tested rows by candidate, and why other candidates could not be fitted."""
+
+    made: dict[str, Any]
+    left_out: dict[str, str]
+
+    @property
+    def notes(self) -> list[str]:
+        """One line for each that was left out."""
+        return [f"{name} was left out: {reason}" for name, reason in self.left_out.items()]
+
+
+def _tried(trial: Trial, candidate: Any, split: Split) -> Any:
+    try:
+        return trial._unseen(candidate, split)
+    except ValueError as reason:
+        return reason
+
+
+def _times(time: Any, rows: int) -> NDArray[Any]:
+    when = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
+    if when.shape != (rows,):
+        raise ValueError(f"`time` must have one entry per forecast; got shape {when.shape}.")
+    return when
+
+
+def _sorted_classes(table: ClassScores, known: NDArray[Any]) -> tuple[ClassScores, NDArray[Any]]:
+    """Columns in the order of their labels, so that the order they came in makes no difference."""
+    order = np.argsort(known, kind="stable")
+    return ClassScores(table.values[:, order], table.kind, known[order]), known[order]
