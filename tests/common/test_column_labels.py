@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
+from calibrant import AutoCalibrator, PlattCalibrator
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.classification.decisions import DecisionCalibrator
 from calibrant.classification.roc import ConcavityRepair
@@ -111,6 +112,17 @@ def test_decisions(rng):
     expected = DecisionCalibrator("accuracy").fit(p, names[y], classes=names).predict(p)
     model = DecisionCalibrator("accuracy").fit(frame[["p_y", "p_z", "p_x"]], names[y])
     np.testing.assert_array_equal(model.predict(frame), expected)
+
+
+def test_the_choice_of_leaving_them_alone(rng):
+    p = rng.dirichlet(np.ones(3), 500)
+    y = (p.cumsum(axis=1) > rng.random((500, 1))).argmax(axis=1)
+    names = np.array(["z", "x", "y"])
+    frame = pd.DataFrame(p, columns=[f"p_{name}" for name in names])
+    auto = AutoCalibrator([PlattCalibrator()]).fit(frame, names[y])
+    assert auto.best_ == "none"
+    turned = auto.transform(frame[["p_y", "p_z", "p_x"]])
+    np.testing.assert_allclose(turned, auto.transform(frame), rtol=0, atol=1e-12)
 
 
 def test_curves_of_two_classes(rng):

@@ -54,6 +54,10 @@ class Chain(Calibrator):
             self.calibrators_.append(fitted)
             forecasts = fitted.transform(forecasts)
 
+    def _examples(self) -> Any:
+        examples = [step._examples() for step in self.calibrators_]
+        return next((given for given in examples if not isinstance(given, Distribution)), examples[0])
+
     def _transform(self, forecasts: Any) -> Distribution:
         for calibrator in self.calibrators_:
             forecasts = calibrator.transform(forecasts)

@@ -89,6 +89,11 @@ class GroupedCalibrator(BaseEstimator):
             parts.append(common[rows] if own is None else own.transform(common[rows]))
         return concatenate(parts)[np.argsort(np.concatenate(list(members.values())))] if parts else common
 
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if the parts make no forecasts; what they learned may come from anywhere."""
+        for part in (self.common_, *self.calibrators_.values()):
+            part._check_forecasts()
+
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""
         return hasattr(self, "n_rows_")

@@ -14,6 +14,8 @@ from .._checks import Array, sample_weights
 from ..adapters.class_labels import Codes, as_labels, class_numbers, missing_labels
 from ..adapters.class_scores import ClassScores, as_scores
 from ..calibration.threads import one_thread
+from ..numerics.soundness import check_numbers
+from .soundness import check_class_forecasts, example_scores
 
 CLIP = 1e-12
 
@@ -68,6 +70,15 @@ class ScoreCalibrator(BaseEstimator, ABC):
     def _read(self, scores: Any) -> ClassScores:
         """Scores of the classes that were learned, in their order."""
         return as_scores(scores, self.scores_are).in_order_of(self.classes_)
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if what was learned cannot be: it may come from anywhere."""
+        check_numbers(self)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if what it makes of examples are no probabilities."""
+        examples = example_scores(len(self.classes_), self.scores_are)
+        check_class_forecasts(examples, self.transform(examples.values))
 
     @abstractmethod
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:

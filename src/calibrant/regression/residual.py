@@ -9,6 +9,7 @@ import numpy as np
 from .._checks import Array, column, to_array
 from ..adapters import as_distribution
 from ..calibration import Calibrator
+from ..calibration.soundness import POINTS
 from ..distributions import Distribution, LocationScale, Normal
 from .quantile import QuantileCalibrator
 from .scale import root_mean_square
@@ -68,6 +69,9 @@ class ResidualCalibrator(Calibrator):
             seen, got = ("with", "without") if self.has_unit_ else ("without", "with")
             raise ValueError(f"`forecasts` came {seen} a second column in fit and {got} one now.")
         return self.calibrator_.transform(self._law(forecasts))
+
+    def _examples(self) -> Any:
+        return super()._examples() if self.has_unit_ else POINTS
 
     def _law(self, forecasts: _Points) -> Normal:
         law = Normal(forecasts.loc, self.scale_ * forecasts.unit)

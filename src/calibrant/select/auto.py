@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..adapters.class_scores import ClassScores
+from ..calibration.soundness import check_law_forecasts
 from ..calibration.threads import one_thread
+from ..classification.soundness import check_class_forecasts, example_scores
 from .candidates import named, task_of
 from .compare import compared, folds
 from .comparison import Comparison
@@ -116,7 +118,16 @@ class AutoCalibrator(BaseEstimator):
         """What the chosen calibrator makes of the forecasts."""
         check_is_fitted(self)
         task = "classification" if self._of_classes else "regression"
-        return self.calibrator_.transform(read_forecasts(forecasts, None, task, self.scores_are))
+        table = read_forecasts(forecasts, None, task, self.scores_are)
+        return self.calibrator_.transform(table.in_order_of(self.classes_) if self._of_classes else table)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if the chosen one makes no forecasts; what it learned may come from anywhere."""
+        if self._of_classes:
+            examples = example_scores(len(np.asarray(self.classes_)), self.scores_are)
+            check_class_forecasts(examples, self.transform(examples.values))
+        else:
+            check_law_forecasts(self.transform(self.calibrator_._examples()))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""

@@ -11,6 +11,7 @@ from .. import classification as c
 from .. import regression as r
 from ..adapters.class_scores import ClassScores
 from ..calibration.base import check_calibrator
+from ..calibration.soundness import example_laws
 from ..classification.base import CLIP, ScoreCalibrator, clipped
 from .comparison import NONE
 
@@ -25,6 +26,12 @@ class NoCalibrator(BaseEstimator):
     def transform(self, forecasts: Any) -> Any:
         """The probabilities that scores stand for, none exactly 0 or 1, or the distributions themselves."""
         return clipped(forecasts.probabilities(), CLIP) if isinstance(forecasts, ClassScores) else forecasts
+
+    def _examples(self) -> Any:
+        return example_laws()
+
+    def _check_forecasts(self) -> None:
+        """What leaves forecasts as they are makes forecasts."""
 
 
 def default_candidates(forecasts: Any) -> dict[str, Any]:
