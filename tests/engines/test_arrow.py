@@ -253,5 +253,5 @@ def test_methods(offered: dict[str, Any], columns: Columns) -> None:
 def test_methods_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="method 'stack' is not for class probabilities; these are: auto, temperature"):
         method("stack", Columns("classes", ("a", "b"), ("x", "y")))
-    with pytest.raises(ValueError, match="class probabilities are not calibrated by group; leave --group out"):
+    with pytest.raises(ValueError, match="class probabilities are not calibrated by group; leave group= out"):
         method("platt", Columns("classes", ("a", "b"), ("x", "y"), group=("g",)))

@@ -13,8 +13,10 @@ import pytest
 
 from calibrant import Ensemble, Normal, Quantiles
 from calibrant.adapters.class_scores import ClassScores
+from calibrant.cli.options import as_option
 from calibrant.tables.columns import Columns
 from calibrant.tables.detection import Asked, find_columns
+from calibrant.tables.roles import SpelledError
 from calibrant.tables.rows import Rows, forecasts_of, read_rows, scan_rows
 from calibrant.tables.sources import open_table
 
@@ -109,9 +111,10 @@ def test_what_is_asked_for() -> None:
     ],
 )
 def test_what_cannot_be(names: list[str], asked: Asked, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+    with pytest.raises(ValueError, match=r"^[^\n]*$") as caught:
         found(*names, asked=asked)
-    assert "\n" not in str(caught.value)
+    error = caught.value
+    assert message in (error.spelled(as_option) if isinstance(error, SpelledError) else str(error))
 
 
 def test_one_column_of_two_classes() -> None:

@@ -195,7 +195,7 @@ def test_targets_that_may_not_be_written(tmp_path: Path) -> None:
     pq.write_table(TABLE, path)
     (tmp_path / "link.parquet").symlink_to(path)
     for target in (path, tmp_path / "link.parquet"):
-        with pytest.raises(FileExistsError, match="is an input; give another output, or say --overwrite"):
+        with pytest.raises(FileExistsError, match="is an input; give another output, or say overwrite=True"):
             check_target(target, path)
     assert check_target(path, path, overwrite=True) == path
     assert check_target(path, None, tmp_path / "other.csv") == path

@@ -17,6 +17,7 @@ from .. import select
 from ..calibration.nested import takes
 from ..select import Comparison
 from ..tables.columns import Columns
+from ..tables.roles import RoleError
 from ..tables.rows import Rows, forecasts_of, read_rows, scan_rows
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_target, write_table
@@ -220,14 +221,14 @@ def apply(
 def outcomes_of(columns: Columns, rows: Rows) -> NDArray[Any]:
     """Outcomes, or labels."""
     if rows.y is None:
-        raise ValueError("a column of outcomes must be named: --target.")
+        raise RoleError("a column of outcomes must be named: {target}.")
     return np.asarray(columns.keys)[rows.y] if columns.kind == "classes" else rows.y
 
 
 def group_of(rows: Rows) -> NDArray[np.object_]:
     """The group of each row, by all columns of groups together."""
     if rows.groups is None:
-        raise ValueError("a column of groups must be named: --group.")
+        raise RoleError("a column of groups must be named: {group}.")
     return np.asarray(together(*rows.groups.T))
 
 

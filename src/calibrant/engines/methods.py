@@ -11,6 +11,7 @@ from .. import regression as r
 from ..calibration import GroupedCalibrator
 from ..select import AutoCalibrator
 from ..tables.columns import NAMES, Columns
+from ..tables.roles import RoleError
 
 LAWS: dict[str, Any] = {
     "quantile": r.QuantileCalibrator,
@@ -67,7 +68,7 @@ def method(name: str | None, columns: Columns) -> Any:
     if not columns.group:
         return made
     if columns.kind == "classes":
-        raise ValueError("class probabilities are not calibrated by group; leave --group out.")
+        raise RoleError("class probabilities are not calibrated by group; leave {group} out.")
     return GroupedCalibrator(made)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 from .columns import Columns, Forecasts
+from .roles import RoleError
 from .sources import Table
 
 MISSING = "(missing)"  # the group of rows that name none
@@ -153,11 +154,11 @@ def _outcomes(batch: pa.RecordBatch, columns: Columns, places: Numbers) -> NDArr
     unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
     if unknown.any():
         first = int(np.argmax(unknown))
-        raise ValueError(
-            f"labels in `{target}` must be among {', '.join(map(repr, keys))}, as the class columns are; row "
-            f"{places[first]} (the first is 0) holds {text[first].as_py()!r}. Other names? Say --probability "
-            "LABEL=column."
-        )
+        raise RoleError(
+            "labels in `{column}` must be among {listed}, as the class columns are; row {row} (the first is 0) holds "
+            "{label!r}. Other names? Say {probability:LABEL=column}.",
+            column=target, listed=", ".join(map(repr, keys)), row=places[first], label=text[first].as_py(),
+        )  # fmt: skip
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from .._files import write_atomically
+from .roles import InputError
 from .sources import FORMATS, one_line
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
@@ -41,7 +42,7 @@ def check_target(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = F
     paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
     for source in paths:
         if target.exists() and source.exists() and source.samefile(target) and not overwrite:
-            raise FileExistsError(f"`{target}` is an input; give another output, or say --overwrite.")
+            raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
     return target
 
 
