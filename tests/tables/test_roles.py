@@ -11,7 +11,7 @@ from calibrant.cli.options import COLUMNS, as_option
 from calibrant.tables.detection import ROLES, Asked, find_columns
 from calibrant.tables.roles import InputError, Role, RoleError, SpelledError, in_python
 from calibrant.tables.sources import open_table
-from calibrant.tables.writing import check_target
+from calibrant.tables.writing import check_output
 
 
 def test_both_spellings():
@@ -54,7 +54,7 @@ def test_files(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a\n1\n")
     with pytest.raises(InputError, match="or say overwrite=True") as caught:
-        check_target(path, path)
+        check_output(path, path)
     assert caught.value.spelled(as_option) == f"`{path}` is an input; give another output, or say --overwrite."
 
 

@@ -18,7 +18,7 @@ from ..store.calibrators import save
 from ..tables.columns import Columns
 from ..tables.detection import Asked, find_columns
 from ..tables.sources import open_table
-from ..tables.writing import check_target, told
+from ..tables.writing import check_output, write_errors
 from .console import note, progress, say, say_json
 from .options import JSON, TABLE, with_columns
 from .shown import show_measures
@@ -60,7 +60,7 @@ def command(
     source = open_table(table)
     columns, notes = find_columns(source, asked)
     calibrator = calibrator_of(method, columns)
-    check_target(output, table, overwrite=overwrite, table=False)
+    check_output(output, table, overwrite=overwrite, table=False)
     sample = Sample(MEASURED)
     with progress("fitting", source.rows) as (done, stage):
         fitted = fit(source, columns, calibrator, sample=sample, progress=done)
@@ -68,7 +68,7 @@ def command(
         result = _measured(sample, columns, calibrator, method or next(iter(methods_for(columns))))
     notes = [*source.notes, *notes, *sample.notes()]
     kept = _metadata(source.name, columns, result, notes)
-    with told(output):
+    with write_errors(output):
         save(fitted, output, metadata=kept)
     for text in notes:
         note(text)

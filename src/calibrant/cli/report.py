@@ -9,7 +9,7 @@ import typer
 
 from ..engines.methods import candidates_for
 from ..tables.detection import Asked
-from ..tables.writing import check_target, write_text
+from ..tables.writing import check_output, write_text
 from .console import note, say, say_json
 from .looking import look
 from .options import JSON, METHODS, ROWS, TABLE, with_columns
@@ -35,7 +35,7 @@ def command(
     """
     from ..report import render
 
-    check_target(output, table, table=False)
+    check_output(output, table, table=False)
     result = look(table, asked, lambda columns: candidates_for(columns, method) if method else None, rows)
     write_text(output, render(result))
     for text in result.notes:

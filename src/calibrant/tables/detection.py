@@ -99,9 +99,11 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     one_of(asked.scores_are, "scores_are", KINDS[:3])
     notes: list[str] = []
     roles: dict[str, Any] = {
-        name: known(table, getattr(asked, name)) for name in ("target", "weight", "time") if getattr(asked, name)
+        name: existing_column(table, getattr(asked, name))
+        for name in ("target", "weight", "time")
+        if getattr(asked, name)
     }
-    groups = tuple(known(table, name) for name in asked.group)
+    groups = tuple(existing_column(table, name) for name in asked.group)
     kinds = asked.kinds()
     if len(kinds) > 1:
         raise RoleError(f"forecasts are of one kind; got {' with '.join(ROLES[kind] for kind in kinds)}.")
@@ -131,7 +133,7 @@ def _other_label(table: Table, columns: Columns) -> str:
     raise ValueError(f"labels in `{columns.target}` must be of two classes; all are {columns.keys[0]!r}.")
 
 
-def known(table: Table, name: str) -> str:
+def existing_column(table: Table, name: str) -> str:
     """Return the name if the table has such a column."""
     if name in table.columns:
         return name
@@ -152,16 +154,16 @@ def _asked_for(kind: str, table: Table, asked: Asked, free: list[str]) -> tuple[
         if not (asked.mean and asked.std):
             given, lacking = ("{mean}", "{std}") if asked.mean else ("{std}", "{mean}")
             raise RoleError(f"{given} needs {lacking} beside it. Point predictions only? Use {{point}}.")
-        return (known(table, asked.mean), known(table, asked.std)), ()
+        return (existing_column(table, asked.mean), existing_column(table, asked.std)), ()
     if kind == "points":
-        return (known(table, str(asked.point)),), ()
+        return (existing_column(table, str(asked.point)),), ()
     if kind == "quantiles":
         return _quantiles([_level(table, text) for text in asked.quantile])
     if kind == "samples":
         return _prefixed(table, str(asked.sample_prefix), free, "sample_prefix"), ()
     if asked.probability:
         pairs = [_pair(text, Role("probability", "spam=p_spam")) for text in asked.probability]
-        return tuple(known(table, name) for _, name in pairs), tuple(label for label, _ in pairs)
+        return tuple(existing_column(table, name) for _, name in pairs), tuple(label for label, _ in pairs)
     prefix = str(asked.class_prefix)
     names = _prefixed(table, prefix, free, "class_prefix")
     return names, tuple(name.removeprefix(prefix) for name in names)
@@ -186,7 +188,7 @@ def _pair(text: str, example: Role) -> tuple[str, str]:
 
 def _level(table: Table, text: str) -> tuple[float, str]:
     key, name = (text, text) if text in table.columns or "=" not in text else _pair(text, Role("quantile", "0.1=q10"))
-    name = known(table, name)
+    name = existing_column(table, name)
     level = level_in(key)
     if level is None:
         rule = "{quantile:{given!r}} must tell a level between 0 and 1, like {quantile:0.1={name}}."
