@@ -95,7 +95,8 @@ class TestClassScores:
     def test_frames_that_number_their_columns(self):
         assert as_scores(pd.DataFrame(P)).classes is None
         assert as_scores(pl.DataFrame(P)).classes is None
-        assert as_scores(pd.DataFrame({"p_spam": [0.2, 0.4]})).classes is None  # one of two columns
+        assert as_scores(pd.DataFrame({1: [0.2, 0.4]})).classes is None
+        assert as_scores(pd.DataFrame({"p_spam": [0.2, 0.4]})).classes.tolist() == [None, "spam"]
 
     def test_order(self):
         scores = ClassScores(P, classes=["z", "x", "y"])

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
+from calibrant import AutoCalibrator, PlattCalibrator, metrics
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.classification.decisions import DecisionCalibrator
 from calibrant.classification.roc import ConcavityRepair
@@ -111,6 +112,48 @@ def test_decisions(rng):
     expected = DecisionCalibrator("accuracy").fit(p, names[y], classes=names).predict(p)
     model = DecisionCalibrator("accuracy").fit(frame[["p_y", "p_z", "p_x"]], names[y])
     np.testing.assert_array_equal(model.predict(frame), expected)
+
+
+ONE = {
+    "frame": lambda p, name: pd.DataFrame({name: p}),
+    "pandas": lambda p, name: pd.Series(p, name=name),
+    "polars": lambda p, name: pl.Series(name, p),
+}
+
+
+@pytest.mark.parametrize("form", ONE)
+@pytest.mark.parametrize("prefix", ["", "p_"])
+def test_a_single_column_is_the_class_that_it_is_named_after(prefix, form, rng):
+    p, y = several(rng, 300, 2)
+    labels = np.array(["yes", "no"])[y]
+    frame = pd.DataFrame(p, columns=["yes", "no"])
+    expected = metrics.log_loss(labels, frame)
+    calibrator = PlattCalibrator().fit(frame, labels)
+    for k, name in enumerate(["yes", "no"]):
+        one = ONE[form](p[:, k], f"{prefix}{name}")
+        assert metrics.log_loss(labels, one) == pytest.approx(expected, rel=1e-12)
+        fitted = PlattCalibrator().fit(one, labels)
+        assert fitted.classes_.tolist() == [["no", "yes"], ["yes", "no"]][k]
+        np.testing.assert_allclose(fitted.transform(frame)[:, 1], calibrator.transform(frame)[:, k], atol=1e-9)
+        np.testing.assert_allclose(calibrator.transform(one), calibrator.transform(frame), atol=1e-9)
+    other = ONE[form](p[:, 0], "p_hat")  # no label: the second in sorted order
+    assert metrics.log_loss(labels, other) == pytest.approx(expected, rel=1e-12)
+
+
+def test_numbers_do_not_name_a_single_column(rng):
+    p, y = several(rng, 300, 2)
+    assert metrics.log_loss(y + 1, pd.DataFrame(p)[1]) == metrics.log_loss(y + 1, p)
+
+
+def test_the_choice_of_leaving_them_alone(rng):
+    p = rng.dirichlet(np.ones(3), 500)
+    y = (p.cumsum(axis=1) > rng.random((500, 1))).argmax(axis=1)
+    names = np.array(["z", "x", "y"])
+    frame = pd.DataFrame(p, columns=[f"p_{name}" for name in names])
+    auto = AutoCalibrator([PlattCalibrator()]).fit(frame, names[y])
+    assert auto.best_ == "none"
+    turned = auto.transform(frame[["p_y", "p_z", "p_x"]])
+    np.testing.assert_allclose(turned, auto.transform(frame), rtol=0, atol=1e-12)
 
 
 def test_curves_of_two_classes(rng):

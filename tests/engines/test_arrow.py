@@ -29,7 +29,7 @@ from calibrant.engines.added import LEVELS, Added
 from calibrant.engines.sampling import Sample
 from calibrant.tables import sources as tables
 from calibrant.tables.columns import Columns
-from calibrant.tables.rows import Rows
+from calibrant.tables.rows import TableRows
 
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")
 N = 3000
@@ -231,7 +231,7 @@ def test_samples_are_even() -> None:
     counts = np.zeros(1000)
     sample = Sample(100)
     for start in range(0, 1000, 50):
-        sample.add(Rows([np.zeros(50)], np.arange(start, start + 50), read=50))
+        sample.add(TableRows([np.zeros(50)], np.arange(start, start + 50), read=50))
     rows = sample.rows()
     counts[rows.numbers] += 1
     assert len(rows) == 100 and counts.max() == 1 and (np.diff(rows.numbers) > 0).all()

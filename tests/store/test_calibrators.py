@@ -6,23 +6,34 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import BayesianRidge
 
 from calibrant import (
+    BinningCalibrator,
     CalibratedRegressor,
     Chain,
+    DensityCalibrator,
+    GPBetaCalibrator,
     GroupedCalibrator,
+    IsotonicCalibrator,
     Normal,
+    PointCalibrator,
     QuantileCalibrator,
+    ResidualCalibrator,
     ScaleCalibrator,
+    StackCalibrator,
+    VennAbersCalibrator,
     load,
     save,
 )
+from calibrant.maps import AffineMap
 from calibrant.store import describe
 from calibrant.store.archive import _digest, read
 from tests.common.test_calibrators import CALIBRATORS
 
+SCALES = [ScaleCalibrator(), QuantileCalibrator()]
 pytestmark = pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
 
 
@@ -178,6 +189,16 @@ def test_bombs_and_liars(data, path):
     ("change", "message"),
     [
         (lambda text: text.update(version=2), "has format version 2; this library"),
+        (lambda text: text.update(version=True), "has format version True; this library"),
+        (lambda text: text.update(version=1.0), "has format version 1.0; this library"),
+        (lambda text: text.update(rows="many"), "damaged: its `rows` is 'many'"),
+        (lambda text: text.pop("metadata"), "damaged: its `metadata` is None"),
+        (lambda text: text["state"]["state"].update(transform=None), "QuantileCalibrator has no 'transform'"),
+        (lambda text: text["state"]["state"].update(_transform=None), "QuantileCalibrator has no '_transform'"),
+        (lambda text: text["state"]["state"].update(other=1), "QuantileCalibrator has no 'other'"),
+        (lambda text: text["state"].update(other=1), "a part must have a class and a state"),
+        (lambda text: text["state"]["state"]["map_"]["state"].update(other=1), "unexpected keyword argument 'other'"),
+        (lambda text: text.update(state=text["state"]["state"]["map_"]), "it holds no calibrator"),
         (lambda text: text.update(format="other"), "of another kind"),
         (lambda text: text["state"].update({"class": "os.system"}), "'os.system' is no part of a calibrator"),
         (lambda text: text["state"].update({"class": "maps.SplineMap"}), "holds no sound calibrator"),
@@ -213,6 +234,86 @@ def test_knots_that_are_none(data, path, map, bad):
     forged(path, spoil)
     with pytest.raises(ValueError, match="holds no sound calibrator"):
         load(path)
+
+
+def put(calibrator, way, change):
+    """Change what lies at the end of a way of attributes and keys."""
+    *before, last = way
+    for step in before:
+        calibrator = getattr(calibrator, step)
+    if isinstance(calibrator, dict):
+        calibrator[last] = change(calibrator[last])
+    else:
+        object.__setattr__(calibrator, last, change(getattr(calibrator, last)))
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "way", "change", "message"),
+    [
+        (
+            PointCalibrator("isotonic"),
+            ["curve_", "knots"],
+            lambda v: v[::-1].copy(),
+            "BentLine.knots must not decrease",
+        ),
+        (PointCalibrator(), ["curve_", "values"], lambda v: v * np.inf, "BentLine.values must be finite"),
+        (PointCalibrator(), ["curve_", "slopes"], lambda v: (np.nan, 1.0), "BentLine.slopes must be finite"),
+        (PointCalibrator(), ["curve_", "slopes"], lambda v: (1.0, 1.0, 1.0), "a value for each knot, and two slopes"),
+        (StackCalibrator(SCALES), ["weights_", "base"], lambda v: -0.5, "must be shares that add up to 1"),
+        (StackCalibrator(SCALES), ["weights_", "base"], lambda v: v + 0.5, "must be shares that add up to 1"),
+        (GPBetaCalibrator(4), ["_posterior", "mean"], lambda v: v[:, :-1], "a posterior of its 4 inducing points"),
+        (GPBetaCalibrator(4), ["_posterior", "cover"], lambda v: v * np.inf, "Posterior.cover has NaN|must be finite"),
+        (GPBetaCalibrator(4), ["_inducing"], lambda v: v + np.inf, "GPBetaCalibrator._inducing must be finite"),
+        (GPBetaCalibrator(4), ["_hyperparameters", "shift"], lambda v: v[:2], "hyperparameters of three latents"),
+        (ScaleCalibrator("bins", n_bins=4), ["edges_"], lambda v: v[::-1].copy(), "ScaleCalibrator.edges_ must not"),
+        (ScaleCalibrator("bins", n_bins=4), ["factors_"], lambda v: -v, "factors_ must be positive, one a bin"),
+        (DensityCalibrator(n_thresholds=9), ["thresholds_"], lambda v: v[::-1].copy(), "thresholds_ must not decrease"),
+    ],
+)
+def test_what_was_learned_is_asked_whether_it_can_be(data, path, calibrator, way, change, message):
+    mu, sigma, y = data
+    fitted = clone(calibrator).fit(Normal(mu, sigma), y)
+    save(fitted, path)
+    assert type(load(path)) is type(fitted)
+    put(fitted, way, change)
+    save(fitted, path)
+    with pytest.raises(ValueError, match=f"holds no sound calibrator: .*({message})"):
+        load(path)
+
+
+@pytest.mark.parametrize("calibrator", [BinningCalibrator(5), IsotonicCalibrator(), VennAbersCalibrator()])
+def test_curves_that_give_no_probabilities(calibrator, path, rng):
+    p = rng.random(200)
+    fitted = clone(calibrator).fit(p, (rng.random(200) < p).astype(int))
+    curve = fitted.curves_[0]
+    for name in set(vars(curve)) - {"knots", "edges"}:
+        object.__setattr__(curve, name, 3 * getattr(curve, name))
+    save(fitted, path)
+    with pytest.raises(ValueError, match="must give probabilities"):
+        load(path)
+    fitted.curves_ = [AffineMap()]
+    save(fitted, path)
+    with pytest.raises(ValueError, match=r"curves_ must be curves of probabilities"):
+        load(path)
+
+
+def test_points_after_points(data, path):
+    mu, _, y = data
+    chain = Chain([PointCalibrator(), ResidualCalibrator()]).fit(mu, y)
+    save(chain, path)
+    np.testing.assert_array_equal(load(path).transform(mu).median(), chain.transform(mu).median())
+
+
+def test_the_digest_is_checked_before_anything_is_told(data, path):
+    mu, sigma, y = data
+    for old, new in ((b'"rows": 200', b'"rows": 999'), (b'"method": "Q', b'"method": "R')):
+        save(QuantileCalibrator().fit(Normal(mu, sigma), y), path)
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        members["calibrator.json"] = members["calibrator.json"].replace(old, new)
+        path.write_bytes(zipped(members))
+        with pytest.raises(ValueError, match="the digest differs"):
+            describe(path)
 
 
 def test_mutated_files(data, path):

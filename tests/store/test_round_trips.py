@@ -349,7 +349,7 @@ def jumping(values):
             lambda v: np.repeat(v, 500, axis=0),
             "posterior of its .* inducing points",
         ),
-        (ScaleCalibrator("bins", n_bins=3), ("factors_",), lambda v: v[:2], "out of bounds"),
+        (ScaleCalibrator("bins", n_bins=3), ("factors_",), lambda v: v[:2], "factors_ must be positive, one a bin"),
         (ScaleCalibrator("bins", n_bins=3), ("edges_",), lambda v: v[::-1], "edges_ must not decrease"),
     ],
 )

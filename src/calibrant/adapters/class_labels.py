@@ -117,6 +117,7 @@ def class_numbers(
     if classes is not None:
         alike, known = _alike(labels, named_columns(classes, columns, scores))
         return known, encode(alike, known, y)
+    own = completed(own, labels)
     if own is not None:
         alike, known = _alike(labels, own)
         hint = " Rename the columns, or say classes=[...] in their order."
@@ -156,6 +157,31 @@ def labels_of_columns(names: list[Any] | None) -> Classes | None:
     if len({match and match["prefix"] for match in found}) == 1 and found[0]:
         names = [match["label"] for match in found if match]
     return as_labels(names if len({isinstance(name, str) for name in names}) == 1 else list(map(str, names)), "columns")
+
+
+def label_of_column(name: Any) -> Classes | None:
+    """Labels of two columns of which one is given: None, and what a text that names it tells; numbers tell nothing.
+
+    >>> label_of_column("p_spam")
+    array([None, 'spam'], dtype=object)
+    """
+    return np.array([None, label_in(name) or name], dtype=object) if isinstance(name, str) else None
+
+
+def completed(own: Classes | None, labels: NDArray[Any]) -> Classes | None:
+    """Labels of two columns of which only the second has one: the other label is the first's.
+
+    None where that is no label at all, but some name of a column.
+
+    >>> completed(np.array([None, "ham"], dtype=object), np.array(["spam", "ham", "ham"]))
+    array(['spam', 'ham'], dtype='<U4')
+    """
+    if own is None or own[0] is not None:
+        return own
+    found, second = _alike(distinct(labels), own[1:].astype(np.str_))
+    if len(found) != 2 or second[0] not in found:
+        return None
+    return np.array([found[found != second[0]][0], second[0]])
 
 
 def label_in(name: str) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from .._checks import Array, column_names, complain, finite, nonempty, one_of, to_array
-from .class_labels import Classes, class_numbers, labels_of_columns, named_columns
+from .class_labels import Classes, class_numbers, completed, label_of_column, labels_of_columns, named_columns
 
 KINDS = ("probabilities", "logits", "margins", "positive")
 _LAST_DIGITS = 1e-12
@@ -32,7 +32,8 @@ class ClassScores:
         grow with how likely the class is, such as an SVM's decision function; positive scores add up to anything, such
         as naive Bayes products, and serve decisions only.
     classes : array-like (K,), optional
-        Labels of the columns, where these are known.
+        Labels of the columns, where these are known; the first is None where only the second column was given, by
+        name.
 
     Examples
     --------
@@ -114,9 +115,10 @@ class ClassScores:
             raise ValueError(
                 f"`scores` must have a column for each of the {len(classes)} classes; got {self.n_classes}."
             )
-        if self.classes is None:
+        own = completed(self.classes, classes)
+        if own is None:
             return self
-        _, order = class_numbers(classes, len(classes), own=self.classes, y="classes_")
+        _, order = class_numbers(classes, len(classes), own=own, y="classes_")
         same = bool((order == np.arange(len(order))).all())
         return self if same else ClassScores(self.values[:, order], self.kind, classes)
 
@@ -131,7 +133,8 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     Parameters
     ----------
     values : ClassScores, array-like, frame or tensor
-        Of a frame the columns tell the classes: ``cat`` and ``dog``, or ``p_cat`` and ``p_dog``.
+        Of a frame the columns tell the classes: ``cat`` and ``dog``, or ``p_cat`` and ``p_dog``; so
+        does the name of a single column.
     kind : {"probabilities", "logits", "margins", "positive"}
         What plain numbers are; `ClassScores` know.
 
@@ -155,7 +158,8 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
     if array.ndim not in (1, 2):
         raise ValueError(f"`{name}` must be (n,) or (n, classes); got shape {array.shape}.")
     nonempty(array, name)
-    classes = labels_of_columns(column_names(values)) if array.ndim == 2 else None
+    names = column_names(values) or [getattr(values, "name", None)]
+    classes = labels_of_columns(names) if array.ndim == 2 and len(names) > 1 else label_of_column(names[0])
     if kind == "probabilities":
         array = _checked_probabilities(array, name)
     elif kind == "positive":

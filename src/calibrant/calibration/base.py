@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import Array
 from ..adapters import as_distribution
 from ..distributions import Distribution
+from ..numerics.soundness import check_numbers
 from .contract import Takes
 from .rows import usable_rows
+from .soundness import check_law_forecasts, example_laws
 from .threads import one_thread
 
 
@@ -51,6 +53,18 @@ class Calibrator(BaseEstimator, ABC):
     def _read(self, forecasts: Any) -> Any:
         """Forecasts in the form that this calibrator works on; must have a length and be sliceable by rows."""
         return as_distribution(forecasts)
+
+    def _examples(self) -> Any:
+        """Forecasts on which one that came from anywhere is tried."""
+        return example_laws()
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if what was learned cannot be: it may come from anywhere."""
+        check_numbers(self, missing=True)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if what it makes of the examples are no forecasts."""
+        check_law_forecasts(self.transform(self._examples()))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""

@@ -89,3 +89,8 @@ class Chain(Calibrator):
         for calibrator in others:
             made = transform_with(calibrator, as_forecasts(made, getattr(self, "classes_", None)), groups=groups)
         return made
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if the links make no forecasts; what they learned may come from anywhere."""
+        for part in self.calibrators_:
+            part._check_forecasts()

@@ -121,6 +121,11 @@ class GroupedCalibrator(Calibrator):
         whole = concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
         return whole[np.argsort(np.concatenate(list(members.values())))]
 
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if the parts make no forecasts; what they learned may come from anywhere."""
+        for part in (self.common_, *self.calibrators_.values()):
+            part._check_forecasts()
+
 
 def _common_rows(after: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[np.intp], NDArray[Any], Array]:
     """Some rows spread evenly over all, their outcomes, and weights in proportion."""

@@ -15,6 +15,8 @@ from ..calibration.base import Calibrator
 from ..calibration.contract import Takes
 from ..calibration.rows import labelled_rows
 from ..calibration.threads import one_thread
+from ..numerics.soundness import check_numbers
+from .soundness import check_class_forecasts, example_scores
 
 CLIP = 1e-12
 
@@ -70,6 +72,15 @@ class ScoreCalibrator(Calibrator):
 
     def _read(self, scores: Any) -> ClassScores:
         return as_scores(scores, self.scores_are)
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if what was learned cannot be: it may come from anywhere."""
+        check_numbers(self)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if what it makes of examples are no probabilities."""
+        examples = example_scores(len(self.classes_), self.scores_are)
+        check_class_forecasts(examples, self.transform(examples.values))
 
     @abstractmethod
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:

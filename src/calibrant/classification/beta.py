@@ -11,7 +11,8 @@ from .._checks import Array, one_of
 from ..adapters.class_scores import ClassScores
 from ..links.likelihood import most_likely
 from .base import CLIP, check_smoothing
-from .binary import BinaryCalibrator, Curve, Events
+from .binary import BinaryCalibrator, Events
+from .curves import Curve
 from .platt import smoothed_targets
 
 _LN2 = np.log(2.0)
@@ -24,7 +25,7 @@ _FEATURES = {
 
 
 @dataclass(frozen=True)
-class BetaCurve:
+class BetaCurve(Curve):
     r""":math:`\sigma(a\ln s - b\ln(1 - s) + m)` of the log odds of s."""
 
     a: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from .._checks import Array
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores
 from .base import ScoreCalibrator, nearest_to_certain
+from .curves import Curve
 
 Events = NDArray[np.bool_]
-Curve = Callable[[Array], Array]  # from scores (n,) to probabilities (n,)
 _LEAST_CLIP = 1e-16  # a probability of 0 has no log odds
 
 
@@ -24,7 +23,7 @@ class BinaryCalibrator(ScoreCalibrator):
 
     Attributes
     ----------
-    curves_ : list of callable
+    curves_ : list of Curve
         From score to the probability of the class; one for two classes, else K.
     nearest_ : float
         Probabilities nearer to 0 or 1 are taken for this near: the clip, or, where some were exactly 0 or 1, half the
@@ -43,6 +42,11 @@ class BinaryCalibrator(ScoreCalibrator):
     def _positions(self, scores: ClassScores) -> Array:
         """What the curves are functions of, (n, K): the log odds of each class, margins as they are."""
         return scores.log_odds(self.nearest_)
+
+    def _check_sound(self) -> None:
+        super()._check_sound()
+        if not all(isinstance(curve, Curve) for curve in self.curves_):
+            raise ValueError(f"{type(self).__name__}.curves_ must be curves of probabilities.")
 
     def _transform(self, scores: ClassScores) -> Array:
         x = self._positions(scores)

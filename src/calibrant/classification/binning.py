@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 from .._checks import Array, count
 from ..links.groups import Groups
 from .base import CLIP, check_smoothing
-from .binary import Curve, Events, RankCalibrator
+from .binary import Events, RankCalibrator
+from .curves import Curve
 
 
 @dataclass(frozen=True, eq=False)
-class StepCurve:
+class StepCurve(Curve):
     """Constant within bins; a score on an edge belongs to the bin above."""
+
+    _ascending: ClassVar[tuple[str, ...]] = ("edges",)
 
     edges: Array
     values: Array

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import Array
 from ..adapters.class_scores import ClassScores, as_scores
 from ..calibration.rows import labelled_rows
+from ..numerics.soundness import check_finite
 from .decision_report import Confusion, DecisionReport
 from .decision_weights import Decisions, decide, sweep
 from .objectives import make_objective
+from .soundness import example_scores
 
 
 class DecisionCalibrator(BaseEstimator):
@@ -127,6 +129,11 @@ class DecisionCalibrator(BaseEstimator):
         shape = scores.shape if hasattr(scores, "shape") else np.shape(scores)
         wide = len(shape) == 2 and shape[1] > 1
         return as_scores(scores, "positive" if self.scores_are == "probabilities" and wide else self.scores_are)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if it cannot decide; what it learned may come from anywhere."""
+        check_finite(self, "log_weights_")
+        self.predict(example_scores(len(self.classes_), self.scores_are).values)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""

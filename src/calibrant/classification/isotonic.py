@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from .._checks import Array
 from ..links.groups import Groups
 from .base import CLIP, check_smoothing
-from .binary import Curve, Events, RankCalibrator
+from .binary import Events, RankCalibrator
+from .curves import Curve
 
 
 @dataclass(frozen=True, eq=False)
-class BentCurve:
+class BentCurve(Curve):
     """Straight pieces between knots, constant beyond them."""
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
 
     knots: Array
     values: Array

@@ -9,14 +9,15 @@ from scipy.special import expit
 
 from .._checks import Array
 from ..links.likelihood import most_likely
-from .binary import BinaryCalibrator, Curve, Events
+from .binary import BinaryCalibrator, Events
+from .curves import Curve
 
 _FREE = np.full(2, -np.inf)
 _SPREAD = 4.0  # standard deviation of the scores that are fitted: eight of them are within the bins
 
 
 @dataclass(frozen=True)
-class SigmoidCurve:
+class SigmoidCurve(Curve):
     r""":math:`\sigma(-(A s + B))`, in Platt's letters: A is negative where higher scores are likelier."""
 
     A: float

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import Array, complain, one_of
 from ..adapters.class_scores import ClassScores, as_scores
 from ..calibration.rows import labelled_rows
+from .soundness import check_class_forecasts, example_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +131,11 @@ class ConcavityRepair(BaseEstimator):
         """Repaired scores of the positive class, (n,), on their own scale."""
         check_is_fitted(self)
         return _inverted(_one_column(as_scores(scores, self.scores_are), self.classes_), self.segments_)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if it makes no scores; what it learned may come from anywhere."""
+        examples = example_scores(len(self.classes_), self.scores_are)
+        check_class_forecasts(examples, self.transform(examples.values))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted once `fit` came to its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
@@ -11,14 +12,17 @@ from scipy.special import expit
 from .._checks import Array
 from ..links.groups import Groups
 from .base import CLIP, check_smoothing
-from .binary import BinaryCalibrator, Curve, Events
+from .binary import BinaryCalibrator, Events
+from .curves import Curve
 
 _LEAST = 1e-3  # slope added everywhere, in mean slopes of the curve
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCurve:
+class SmoothCurve(Curve):
     r"""Log odds: cubic between knots, beyond them growing with the logarithm of the distance in units of ``width``."""
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
 
     knots: Array
     values: Array

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
 from ..links.groups import Groups
-from .binary import Curve, Events, RankCalibrator, columns_of
+from .binary import Events, RankCalibrator, columns_of
+from .curves import Curve
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class VennAbersCurve:
+class VennAbersCurve(Curve):
     """Steps at m knots: ``lower`` (m + 1,) already has its new value at a knot, ``upper`` only above it."""
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
 
     knots: Array
     lower: Array

@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
+from ..tables.roles import SpelledError
 from . import apply, compare, demo, evaluate, fit, inspect, report
 from .console import complain, note
+from .options import as_option
 
 OK, WRONG, INTERRUPTED = 0, 2, 130
 app = typer.Typer(
@@ -86,7 +88,9 @@ def _stoppable() -> Iterator[None]:
 
 
 def _told(reason: BaseException) -> str:
-    """The message of an error; those of the system are numbers first."""
+    """The message of an error, arguments spelled as options; those of the system are numbers first."""
+    if isinstance(reason, SpelledError):
+        return reason.spelled(as_option)
     if isinstance(reason, OSError) and reason.strerror and reason.filename:
         return f"`{reason.filename}`: {reason.strerror}."
     if isinstance(reason, ModuleNotFoundError):

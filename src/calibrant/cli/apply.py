@@ -14,9 +14,9 @@ from ..engines.added import Added
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
 from ..tables.columns import NAMES, Columns
-from ..tables.detection import Asked, find_columns, known
+from ..tables.detection import Asked, existing_column, find_columns
 from ..tables.sources import Table, open_table
-from ..tables.writing import check_target
+from ..tables.writing import check_output
 from .console import note, progress, say, say_json
 from .fit import OVERWRITE
 from .inspect import CALIBRATOR
@@ -109,7 +109,7 @@ def command(
     """
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
     source = open_table(table)
-    check_target(output, table, calibrator, overwrite=overwrite)
+    check_output(output, table, calibrator, overwrite=overwrite)
     columns, notes = _columns(source, asked, saved, fitted)
     added = Added(tuple(context.meta.get("added", ())))
     with progress("calibrating", source.rows) as (done, _):
@@ -137,7 +137,7 @@ def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Colum
         columns = _in_order(columns, tuple(str(label) for label in fitted.classes_))
     columns = replace(columns, group=tuple(asked.group) or columns.group)
     for name in (*columns.forecast, *columns.group):
-        known(table, name)
+        existing_column(table, name)
     return columns, notes
 
 

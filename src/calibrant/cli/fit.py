@@ -16,7 +16,7 @@ from ..store.calibrators import save
 from ..tables.columns import Columns
 from ..tables.detection import Asked, find_columns
 from ..tables.sources import open_table
-from ..tables.writing import check_target, told
+from ..tables.writing import check_output, write_errors
 from .console import note, progress, say, say_json
 from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
@@ -58,7 +58,7 @@ def command(
     source = open_table(table)
     columns, notes = find_columns(source, asked)
     name, calibrator = calibrator_of(method, columns)
-    check_target(output, table, overwrite=overwrite, table=False)
+    check_output(output, table, overwrite=overwrite, table=False)
     sample = Sample(MEASURED)
     with progress("fitting", source.rows) as (done, stage):
         fitted = fit(source, columns, calibrator, sample=sample, progress=done)
@@ -66,7 +66,7 @@ def command(
         result = _measured(sample, columns, calibrator, name)
     notes = [*source.notes, *notes, *sample.notes()]
     kept = _metadata(source.name, columns, result, notes)
-    with told(output):
+    with write_errors(output):
         save(fitted, output, metadata=kept)
     for text in notes:
         note(text)

@@ -28,7 +28,7 @@ def command(calibrator: CALIBRATOR, json: JSON = False) -> None:
     found = describe(calibrator)
     if json:
         return say_json(found)
-    known: dict[str, Any] = found["metadata"] if isinstance(found["metadata"], dict) else {}
+    known = found["metadata"]
     say(f"{found['method']}, fitted to {found['rows']:,} rows")
     say(f"saved {found['saved']} by calibrant {found['library']} (format {found['version']})")
     if "source" in known:

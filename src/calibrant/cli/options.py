@@ -52,6 +52,16 @@ METHODS = Annotated[
 FORECASTS = [name for name in COLUMNS if name not in ("target", "scores_are", "weight", "time")]
 
 
+def as_option(name: str, example: str = "") -> str:
+    """An argument as the command line writes it.
+
+    >>> as_option("sample_prefix", "draw_"), as_option("overwrite", "True")
+    ('--sample-prefix draw_', '--overwrite')
+    """
+    option = f"--{name.replace('_', '-')}"
+    return option if example in ("", "True") else f"{option} {example}"
+
+
 def with_columns(command: Callable[..., Any], names: Sequence[str] = tuple(COLUMNS)) -> Callable[..., Any]:
     """A command whose argument ``asked`` is spread over options, one a role of columns."""
     hints = typing.get_type_hints(command, include_extras=True)

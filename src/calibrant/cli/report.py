@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..tables.detection import Asked
-from ..tables.writing import check_target, write_text
+from ..tables.writing import check_output, write_text
 from .analysing import analyse_table
 from .console import note, say, say_json
 from .methods import candidates_for
@@ -35,7 +35,7 @@ def command(
     """
     from ..report import render
 
-    check_target(output, table, table=False)
+    check_output(output, table, table=False)
     result = analyse_table(table, asked, lambda columns: candidates_for(columns, method) if method else None, rows)
     write_text(output, render(result))
     for text in result.notes:

@@ -19,9 +19,10 @@ from ..select.candidates import named
 from ..select.compare import compared
 from ..select.trial import Trial
 from ..tables.columns import Columns
-from ..tables.rows import Rows, forecasts_of, read_rows, scan_rows
+from ..tables.roles import RoleError
+from ..tables.rows import TableRows, forecasts_of, read_rows, scan_rows
 from ..tables.sources import Table, open_table
-from ..tables.writing import check_target, write_table
+from ..tables.writing import check_output, write_table
 from .added import Added, free_names
 from .analysis import analyse, joint_labels
 from .result import Result
@@ -206,7 +207,7 @@ def apply(
     """
     table = open_table(source)
     if output is not None:
-        target = check_target(output, table.name if table.frame is None else None, overwrite=overwrite)
+        target = check_output(output, table.name if table.frame is None else None, overwrite=overwrite)
     roles = columns.without("target", "weight", "time")
     if "groups" not in takes_of(calibrator).beside:
         roles = replace(roles, group=())
@@ -218,21 +219,21 @@ def apply(
     return names[len(table.columns) :]
 
 
-def outcomes_of(columns: Columns, rows: Rows) -> NDArray[Any]:
+def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
     """Outcomes, or labels."""
     if rows.y is None:
-        raise ValueError("a column of outcomes must be named: --target.")
+        raise RoleError("a column of outcomes must be named: {target}.")
     return np.asarray(columns.keys)[rows.y] if columns.kind == "classes" else rows.y
 
 
-def group_of(rows: Rows) -> NDArray[np.object_]:
+def group_of(rows: TableRows) -> NDArray[np.object_]:
     """The group of each row, by all columns of groups together."""
     if rows.groups is None:
-        raise ValueError("a column of groups must be named: --group.")
+        raise RoleError("a column of groups must be named: {group}.")
     return np.asarray(joint_labels(*rows.groups.T))
 
 
-def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress | None) -> Iterator[Rows]:
+def _watched(pieces: Iterator[TableRows], sample: Sample | None, progress: Progress | None) -> Iterator[TableRows]:
     for rows in pieces:
         if sample is not None:
             sample.add(rows)
@@ -241,7 +242,7 @@ def _watched(pieces: Iterator[Rows], sample: Sample | None, progress: Progress |
         yield rows
 
 
-def _some(sample: Sample, columns: Columns, least: int = 1) -> Rows:
+def _some(sample: Sample, columns: Columns, least: int = 1) -> TableRows:
     if sample.seen < least:
         rows = (
             "some row; it has none" if least == 1 or not sample.seen else f"{least} rows at least; it has {sample.seen}"

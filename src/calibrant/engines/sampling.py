@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tables.rows import Rows
+from ..tables.rows import TableRows
 
 
 class Sample:
@@ -14,7 +14,7 @@ class Sample:
     --------
     >>> sample = Sample(2)
     >>> for start in (0, 3):
-    ...     sample.add(Rows([np.arange(3.0)], np.arange(start, start + 3), read=3))
+    ...     sample.add(TableRows([np.arange(3.0)], np.arange(start, start + 3), read=3))
     >>> len(sample.rows()), sample.seen
     (2, 6)
     """
@@ -24,10 +24,10 @@ class Sample:
         self.seen = self.read = 0  # rows with an outcome; all rows
         self._random = np.random.default_rng(0)
         self._edge = 1.0
-        self._pieces: list[Rows] = []
+        self._pieces: list[TableRows] = []
         self._keys: list[np.ndarray] = []
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: TableRows) -> None:
         """Look at some more rows."""
         self.seen += len(rows)
         self.read += rows.read
@@ -52,16 +52,16 @@ class Sample:
         return said
 
     def _prune(self) -> None:
-        whole, keys = Rows.joined(self._pieces), np.concatenate(self._keys)
+        whole, keys = TableRows.joined(self._pieces), np.concatenate(self._keys)
         if self.most is not None and len(keys) > self.most:
             kept = np.sort(np.argpartition(keys, self.most)[: self.most])
             whole, keys = whole.take(kept), keys[kept]
             self._edge = float(keys.max())
         self._pieces, self._keys = [whole], [keys]
 
-    def rows(self) -> Rows:
+    def rows(self) -> TableRows:
         """Those that stayed, in the order of the table."""
         if self.most is None:
-            return Rows.joined(self._pieces)
+            return TableRows.joined(self._pieces)
         self._prune()
         return self._pieces[0]

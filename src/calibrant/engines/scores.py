@@ -15,7 +15,7 @@ from ..maps.base import Side
 from ..maps.cells import FAR, cells_of
 from ..regression import QuantileCalibrator, ScaleCalibrator
 from ..tables.columns import Columns
-from ..tables.rows import Rows, forecasts_of
+from ..tables.rows import TableRows, forecasts_of
 
 MOST = 2_000_000  # scores that are kept as they are
 FINE = 1024  # cells per unit of asinh((z - median) / scale), four times as many as a fit to all rows takes
@@ -124,7 +124,7 @@ class _Grid:
         return self.centre + self.scale * (self.moment[there] / self.mass[there]), self.mass[there]
 
 
-def fit_to_scores(pieces: Iterable[Rows], columns: Columns, calibrator: Any) -> Any:
+def fit_to_scores(pieces: Iterable[TableRows], columns: Columns, calibrator: Any) -> Any:
     """The same fit as to the rows together: to standard normal laws whose outcomes are the normal scores."""
     scores, count = Scores(cells=getattr(calibrator, "map", None) == "spline"), 0
     for rows in filter(len, pieces):

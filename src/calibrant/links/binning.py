@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class BinningLink(Link):
     >>> np.exp(link.log_probability(np.array([[-1.0], [1.0]]))).ravel() / expit([-1.0, 1.0])
     array([0.5, 1. ])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("edges",)
 
     edges: Array
     log_ratio: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -36,6 +36,8 @@ class IsotonicLink(Link):
     >>> link.log_odds(np.array([[-3.0], [0.0], [4.0]])).ravel()
     array([-4. , -0.5,  4. ])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
 
     knots: list[Array]
     values: list[Array]

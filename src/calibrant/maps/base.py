@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from .._checks import Array
+from ..numerics.soundness import check_columns, check_numbers, check_rising
 
 Side = Literal["left", "right"]
 
@@ -22,6 +23,7 @@ class Map(ABC):
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ()  # fields that are scalars in a shared map and (n, ...) arrays in a batch
+    _ascending: ClassVar[tuple[str, ...]] = ()  # fields whose numbers must not decrease
 
     @property
     def rows(self) -> int | None:
@@ -63,6 +65,14 @@ class Map(ABC):
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows; a shared map serves any rows."""
         return self if self.rows is None else self._pick(rows)
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if this is no increasing map: its numbers may come from anywhere."""
+        check_numbers(self)
+        if self.rows is None:
+            check_columns(self)
+            check_rising(self, self, self.bends)
+            check_rising(self, self.inverse, np.empty(0))
 
     def _pick(self, rows: Any) -> Self:
         part = object.__new__(type(self))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri, ndtri_exp
@@ -23,6 +24,8 @@ class PiecewiseLinearMap(Map):
     >>> bent(np.array([-1.0, 0.5, 3.0]))
     array([-1.,  1.,  4.])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots", "levels")
 
     knots: Array
     levels: Array
@@ -83,6 +86,8 @@ class StepMap(Map):
     the finite-sample guarantee.
     """
 
+    _ascending: ClassVar[tuple[str, ...]] = ("knots", "cumulative")
+
     knots: Array
     cumulative: Array
 
@@ -133,6 +138,8 @@ class ProbabilityMap(Map):
     >>> ndtr(half(ndtri(np.array([0.4, 0.9]))))
     array([0.25, 0.75])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots", "cumulative")
 
     knots: Array
     cumulative: Array

@@ -44,6 +44,8 @@ class ProbabilityRows(Map):
 
     _by_row: ClassVar[tuple[str, ...]] = ("knots", "levels", "log_rise")
 
+    _ascending: ClassVar[tuple[str, ...]] = ("knots", "levels")
+
     knots: Array
     levels: Array
     log_rise: Array

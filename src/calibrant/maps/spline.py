@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class SplineMap(Map):
     >>> bowl.inverse(np.array([1.5]))
     array([1.])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
 
     knots: Array
     slopes: Array

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, column_names, complain, finite, nonempty, one_of, sample_weights, to_array
-from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, encode, missing_labels
+from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, encode, label_of_column, missing_labels
 from ..adapters.class_scores import ClassScores, as_scores
 
 SCALES = ("auto", "chapter", "sum")
@@ -102,7 +102,8 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Classes | None]:
         hint = "Logits or margins? Turn them into probabilities first."
         complain("y_proba", "probabilities between 0 and 1", p, ~((p >= 0) & (p <= 1)), hint)
     if p.ndim == 1 or p.shape[1:] == (1,):
-        return p.reshape(-1), None
+        names = column_names(y_proba) or [getattr(y_proba, "name", None)]
+        return p.reshape(-1), label_of_column(names[0])
     table = as_scores(p if column_names(y_proba) is None else y_proba, name="y_proba")
     rounded = np.abs(p.sum(axis=1, keepdims=True) - 1) <= _ROUNDING  # as they are, so that equal ones stay equal
     return np.where(rounded, p, table.values), table.classes

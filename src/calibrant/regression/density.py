@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,8 @@ class DensityCalibrator(ConditionalCalibrator):
     >>> law.pdf(np.array([[-2.0, 0.0, 2.0]])).round(1)
     array([[0.6, 0. , 0.6]])
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("thresholds_",)
 
     def __init__(
         self,

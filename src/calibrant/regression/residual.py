@@ -10,6 +10,7 @@ from .._checks import Array, column, to_array
 from ..adapters import as_distribution
 from ..calibration import RegressionCalibrator
 from ..calibration.contract import Takes
+from ..calibration.soundness import POINTS
 from ..distributions import Distribution, LocationScale, Normal
 from .quantile import QuantileCalibrator
 from .scale import root_mean_square
@@ -71,6 +72,9 @@ class ResidualCalibrator(RegressionCalibrator):
             seen, got = ("with", "without") if self.has_unit_ else ("without", "with")
             raise ValueError(f"`forecasts` came {seen} a second column in fit and {got} one now.")
         return self.calibrator_.transform(self._law(forecasts))
+
+    def _examples(self) -> Any:
+        return super()._examples() if self.has_unit_ else POINTS
 
     def _law(self, forecasts: _Points) -> Normal:
         law = Normal(forecasts.loc, self.scale_ * forecasts.unit)

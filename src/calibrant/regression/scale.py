@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
@@ -11,6 +13,7 @@ from .._checks import Array, count, one_of, probability
 from ..calibration import RegressionCalibrator, normal_scores
 from ..distributions import Distribution, LocationScale, Normal, Recalibrated
 from ..maps import AffineMap, Map, UnitTails
+from ..numerics.soundness import check_finite
 
 
 class ScaleCalibrator(RegressionCalibrator):
@@ -47,6 +50,8 @@ class ScaleCalibrator(RegressionCalibrator):
     1.581...
     """
 
+    _ascending: ClassVar[tuple[str, ...]] = ("edges_",)
+
     def __init__(self, method: str = "nll", *, coverage: float = 0.9, n_bins: int = 10) -> None:
         self.method = method
         self.coverage = coverage
@@ -78,6 +83,12 @@ class ScaleCalibrator(RegressionCalibrator):
         if not len(self.edges_):
             return np.zeros(len(forecasts), dtype=np.intp)
         return np.searchsorted(self.edges_, _spread(forecasts), side="left")
+
+    def _check_sound(self) -> None:
+        super()._check_sound()
+        check_finite(self, "factors_")
+        if self.factors_.shape != (len(self.edges_) + 1,) or not (self.factors_ > 0).all():
+            raise ValueError("ScaleCalibrator.factors_ must be positive, one a bin.")
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         factors = self.factors_[self._bins(forecasts)]

@@ -134,3 +134,7 @@ class AutoCalibrator(Calibrator):
         if self._of_classes:
             table = table.in_order_of(self.classes_)
         return transform_with(self.calibrator_, table, groups=groups)
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if the chosen one makes no forecasts; what it learned may come from anywhere."""
+        self.calibrator_._check_forecasts()

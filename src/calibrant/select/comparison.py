@@ -57,6 +57,11 @@ class Comparison:
             spread = np.square(difference - (difference @ shares)[:, None]) @ shares
         return cls(tuple(names), loss, np.sqrt(spread / rows), measures)
 
+    def _check_sound(self) -> None:
+        """Raise ValueError if a number is not there for each name; where too few rows were compared all are NaN."""
+        if not len(self.names) == len(self.loss) == len(self.error):
+            raise ValueError("Comparison must have a loss and an error for each name.")
+
     @property
     def best(self) -> str:
         """Name of the candidate of least loss."""

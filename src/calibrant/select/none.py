@@ -23,3 +23,6 @@ class NoCalibrator(Calibrator):
     def transform(self, forecasts: Any) -> Any:
         """The probabilities that scores stand for, none exactly 0 or 1, or the distributions themselves."""
         return clipped(forecasts.probabilities(), CLIP) if isinstance(forecasts, ClassScores) else forecasts
+
+    def _check_forecasts(self) -> None:
+        """What leaves forecasts as they are makes forecasts."""

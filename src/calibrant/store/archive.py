@@ -53,7 +53,7 @@ def write(path: str | os.PathLike[str], text: dict[str, Any], arrays: list[NDArr
 
 
 def read(path: str | os.PathLike[str], *, only_text: bool = False) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """Text and arrays; ValueError for anything but a whole file of ours."""
+    """Text and arrays, or the text alone; ValueError for anything but a whole file of ours."""
     with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
         try:
             return _read(file, only_text)
@@ -80,11 +80,11 @@ def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray
         text = json.loads(body)
         if not isinstance(text, dict):
             raise ValueError("its text is no object.")
-        if only_text:
-            return text, []
         members = [archive.read(f"{place}.npy") for place in range(len(entries) - 1)]
     if text.get("digest") != _digest({**text, "digest": None}, members):
         raise ValueError("its content is not what was saved: the digest differs.")
+    if only_text:
+        return text, []
     members.reverse()
     return text, [_array(members.pop()) for _ in range(len(members))]  # each is let go once it is read
 

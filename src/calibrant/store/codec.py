@@ -123,15 +123,27 @@ class Decoder:
         state = tree.get("state")
         if kind is None or not isinstance(state, dict):
             raise ValueError(f"{str(tree['class'])[:60]!r} is no part of a calibrator in this version of the library.")
+        if tree.keys() != {"class", "state"}:
+            raise ValueError(f"a part must have a class and a state; got {sorted(tree)[:5]!r}.")
         values = {name: self(value, depth + 1) for name, value in state.items()}
         if dataclasses.is_dataclass(kind) or is_tuple_class(kind):
             return kind(**values)
         made: Any = object.__new__(kind)
-        unknown = [name for name in kind._get_param_names() if name not in values]
-        if unknown:
-            raise ValueError(f"{kind.__name__} needs {', '.join(unknown)}.")
+        _check_names(kind, list(values))
         vars(made).update(values)
         return made
+
+
+def _check_names(kind: Any, names: list[str]) -> None:
+    """A calibrator has all its parameters, and else what was learned: nothing that its class has, such as a method."""
+    parameters = kind._get_param_names()
+    lacking = [name for name in parameters if name not in names]
+    if lacking:
+        raise ValueError(f"{kind.__name__} needs {', '.join(lacking)}.")
+    for name in names:
+        learned = (name.startswith("_") != name.endswith("_")) and name.isidentifier() and not hasattr(kind, name)
+        if name not in parameters and not learned:
+            raise ValueError(f"{kind.__name__} has no {name[:60]!r}.")
 
 
 def _of_date(item: datetime.date) -> Tree:

@@ -16,19 +16,20 @@ from ..adapters.class_scores import KINDS
 from ..adapters.frames import _role as moment_of
 from ..adapters.frames import level_of
 from .columns import Columns
+from .roles import Role, RoleError
 from .rows import MISSING, texts
 from .sources import Table
 
 TARGETS = ("y", "y_true", "target", "actual", "actuals", "outcome", "outcomes", "observed", "observation", "truth")
 LABELS = (*TARGETS, "label", "class")
 _SIDE = re.compile(r"(?:.*[-_])?(?P<side>lo|hi)-(?P<coverage>\d+(?:\.\d+)?)", re.IGNORECASE)
-FLAGS = {
-    "normal": "--mean and --std",
-    "quantiles": "--quantile",
-    "samples": "--sample-prefix",
-    "points": "--point",
-    "classes": "--class-prefix or --probability",
-}
+ROLES = {
+    "normal": "{mean} and {std}",
+    "quantiles": "{quantile}",
+    "samples": "{sample_prefix}",
+    "points": "{point}",
+    "classes": "{class_prefix} or {probability}",
+}  # by kind, what says which columns the forecasts are in
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,14 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     one_of(asked.scores_are, "scores_are", KINDS[:3])
     notes: list[str] = []
     roles: dict[str, Any] = {
-        name: known(table, getattr(asked, name)) for name in ("target", "weight", "time") if getattr(asked, name)
+        name: existing_column(table, getattr(asked, name))
+        for name in ("target", "weight", "time")
+        if getattr(asked, name)
     }
-    groups = tuple(known(table, name) for name in asked.group)
+    groups = tuple(existing_column(table, name) for name in asked.group)
     kinds = asked.kinds()
     if len(kinds) > 1:
-        raise ValueError(f"forecasts are of one kind; got {' with '.join(FLAGS[kind] for kind in kinds)}.")
+        raise RoleError(f"forecasts are of one kind; got {' with '.join(ROLES[kind] for kind in kinds)}.")
     free = [name for name in table.columns if name not in {*roles.values(), *groups}]
     if kinds:
         columns = Columns(kinds[0], *_asked_for(kinds[0], table, asked, free), **roles)
@@ -130,7 +133,7 @@ def _other_label(table: Table, columns: Columns) -> str:
     raise ValueError(f"labels in `{columns.target}` must be of two classes; all are {columns.keys[0]!r}.")
 
 
-def known(table: Table, name: str) -> str:
+def existing_column(table: Table, name: str) -> str:
     """Return the name if the table has such a column."""
     if name in table.columns:
         return name
@@ -149,44 +152,47 @@ def _asked_for(kind: str, table: Table, asked: Asked, free: list[str]) -> tuple[
     """Columns and keys of forecasts of the kind that was spoken of."""
     if kind == "normal":
         if not (asked.mean and asked.std):
-            given, lacking = ("--mean", "--std") if asked.mean else ("--std", "--mean")
-            raise ValueError(f"{given} needs {lacking} beside it. Point predictions only? Use --point.")
-        return (known(table, asked.mean), known(table, asked.std)), ()
+            given, lacking = ("{mean}", "{std}") if asked.mean else ("{std}", "{mean}")
+            raise RoleError(f"{given} needs {lacking} beside it. Point predictions only? Use {{point}}.")
+        return (existing_column(table, asked.mean), existing_column(table, asked.std)), ()
     if kind == "points":
-        return (known(table, str(asked.point)),), ()
+        return (existing_column(table, str(asked.point)),), ()
     if kind == "quantiles":
         return _quantiles([_level(table, text) for text in asked.quantile])
     if kind == "samples":
-        return _prefixed(table, str(asked.sample_prefix), free, "--sample-prefix"), ()
+        return _prefixed(table, str(asked.sample_prefix), free, "sample_prefix"), ()
     if asked.probability:
-        pairs = [_pair(text, "--probability spam=p_spam") for text in asked.probability]
-        return tuple(known(table, name) for _, name in pairs), tuple(label for label, _ in pairs)
+        pairs = [_pair(text, Role("probability", "spam=p_spam")) for text in asked.probability]
+        return tuple(existing_column(table, name) for _, name in pairs), tuple(label for label, _ in pairs)
     prefix = str(asked.class_prefix)
-    names = _prefixed(table, prefix, free, "--class-prefix")
+    names = _prefixed(table, prefix, free, "class_prefix")
     return names, tuple(name.removeprefix(prefix) for name in names)
 
 
-def _prefixed(table: Table, prefix: str, free: list[str], flag: str) -> tuple[str, ...]:
+def _prefixed(table: Table, prefix: str, free: list[str], role: str) -> tuple[str, ...]:
     found = tuple(name for name in free if name.startswith(prefix))
     if len(found) < 2:
         count = "one column" if found else "no column"
-        raise ValueError(f"{flag} {prefix!r}: {count} of `{table.name}` begins so. It has {_listed(table.columns)}.")
+        given, listed = Role(role, repr(prefix)), _listed(table.columns)
+        text = "{given}: {count} of `{table}` begins so. It has {listed}."
+        raise RoleError(text, given=given, count=count, table=table.name, listed=listed)
     return found
 
 
-def _pair(text: str, example: str) -> tuple[str, str]:
+def _pair(text: str, example: Role) -> tuple[str, str]:
     key, found, name = text.partition("=")
     if not found or not key or not name:
-        raise ValueError(f"{text!r} must be like {example}.")
+        raise RoleError("{given!r} must be like {example}.", given=text, example=example)
     return key, name
 
 
 def _level(table: Table, text: str) -> tuple[float, str]:
-    key, name = (text, text) if text in table.columns or "=" not in text else _pair(text, "--quantile 0.1=q10")
-    name = known(table, name)
+    key, name = (text, text) if text in table.columns or "=" not in text else _pair(text, Role("quantile", "0.1=q10"))
+    name = existing_column(table, name)
     level = level_in(key)
     if level is None:
-        raise ValueError(f"--quantile {text!r} must tell a level between 0 and 1, like --quantile 0.1={name}.")
+        rule = "{quantile:{given!r}} must tell a level between 0 and 1, like {quantile:0.1={name}}."
+        raise RoleError(rule, given=text, name=name)
     return level, name
 
 
@@ -208,7 +214,8 @@ def _quantiles(found: list[tuple[float, str]]) -> tuple[tuple[str, ...], tuple[f
     found = sorted(found)
     for (level, name), (following, other) in pairwise(found):
         if level == following:
-            raise ValueError(f"`{name}` and `{other}` are both of level {level:g}. Two models? Say --quantile of one.")
+            text = "`{name}` and `{other}` are both of level {level:g}. Two models? Say {quantile} of one."
+            raise RoleError(text, name=name, other=other, level=level)
     if len(found) < 2:
         raise ValueError("quantiles must be of at least two levels; got one.")
     return tuple(name for _, name in found), tuple(level for level, _ in found)
@@ -230,9 +237,10 @@ def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, t
         found.append(("quantiles", *_quantiles(levels)))
     if len(found) == 1:
         return found[0]
-    flags = " or ".join(FLAGS[kind] for kind, _, _ in found) if found else ", ".join(FLAGS.values())
+    roles = " or ".join(ROLES[kind] for kind, _, _ in found) if found else ", ".join(ROLES.values())
+    text = f"`{{table}}` has {{what}} forecast columns by their names. Say {roles}. It has {{listed}}."
     what = "several kinds of" if found else "no"
-    raise ValueError(f"`{table.name}` has {what} forecast columns by their names. Say {flags}. It has {_listed(free)}.")
+    raise RoleError(text, table=table.name, what=what, listed=_listed(free))
 
 
 def _target(table: Table, columns: Columns) -> str:
@@ -241,5 +249,6 @@ def _target(table: Table, columns: Columns) -> str:
     found = [name for name in free if name.lower() in usual]
     if len(found) != 1:
         which = f"several columns may hold them: {_listed(found)}" if found else f"it has {_listed(table.columns)}"
-        raise ValueError(f"which column of `{table.name}` holds the outcomes? Say --target; {which}.")
+        text = "which column of `{table}` holds the outcomes? Say {target}; {which}."
+        raise RoleError(text, table=table.name, which=which)
     return found[0]

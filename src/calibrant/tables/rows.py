@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 from .columns import Columns, Forecasts
+from .roles import RoleError
 from .sources import Table
 
 MISSING = "(missing)"  # the group of rows that name none
@@ -20,10 +21,10 @@ _NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", 
 _EXTRA = ("y", "weights", "groups", "time")
 _TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
-Numbers = Any  # of rows: an array, or Places
+RowNumbers = Any  # an array, or RowRange
 
 
-class Places:
+class RowRange:
     """The numbers of consecutive rows, made only where somebody asks."""
 
     def __init__(self, start: int, rows: int) -> None:
@@ -40,7 +41,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TableRows:
     """Some rows: the parts of forecasts, and what goes with them.
 
     Outcomes of classes are the labels' places among ``columns.keys``. Rows without an outcome are not here;
@@ -48,7 +49,7 @@ class Rows:
     """
 
     parts: list[Array]
-    numbers: Numbers
+    numbers: RowNumbers
     y: NDArray[Any] | None = None
     weights: Array | None = None
     groups: NDArray[np.object_] | None = None
@@ -58,13 +59,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.parts[0])
 
-    def take(self, rows: Any) -> Rows:
+    def take(self, rows: Any) -> TableRows:
         """Some of them."""
         kept: dict[str, Any] = {name: None if (v := getattr(self, name)) is None else v[rows] for name in _EXTRA}
-        return Rows([part[rows] for part in self.parts], self.numbers[rows], **kept)
+        return TableRows([part[rows] for part in self.parts], self.numbers[rows], **kept)
 
     @classmethod
-    def joined(cls, pieces: list[Rows]) -> Rows:
+    def joined(cls, pieces: list[TableRows]) -> TableRows:
         """One after another."""
         parts = [np.concatenate(columns) for columns in zip(*(piece.parts for piece in pieces), strict=True)]
         there = [name for name in _EXTRA if getattr(pieces[0], name) is not None]
@@ -73,7 +74,7 @@ class Rows:
         return cls(parts, numbers, **extra, read=sum(piece.read for piece in pieces))
 
 
-def scan_rows(table: Table, columns: Columns) -> Iterator[Rows]:
+def scan_rows(table: Table, columns: Columns) -> Iterator[TableRows]:
     """Rows of a table that have an outcome, batch by batch; where no target is named, all rows."""
     start = 0
     for batch in table.batches(columns.names(), columns.types()):
@@ -81,12 +82,12 @@ def scan_rows(table: Table, columns: Columns) -> Iterator[Rows]:
         start += batch.num_rows
 
 
-def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> Rows:
+def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> TableRows:
     """Rows of a batch that begins at row ``start`` of its table."""
-    places: Numbers = Places(start, batch.num_rows)
+    places: RowNumbers = RowRange(start, batch.num_rows)
     y, read = None if columns.target is None else _outcomes(batch, columns, places), batch.num_rows
     if y is not None:
-        kept = _known(y, columns)
+        kept = _with_outcome(y, columns)
         if kept is not None:
             y, places, batch = y[kept], places[kept], batch.filter(pa.array(kept))
     parts = [_finite(numbers(batch, name, places), name, places) for name in columns.forecast]
@@ -98,10 +99,10 @@ def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> Rows:
         _complain(weights < 0, weights, columns.weight, "0 or positive", places)
     groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
     time = None if columns.time is None else _time(batch, columns.time, places)
-    return Rows(parts, places, y, weights, groups, time, read)
+    return TableRows(parts, places, y, weights, groups, time, read)
 
 
-def forecasts_of(columns: Columns, rows: Rows) -> Forecasts:
+def forecasts_of(columns: Columns, rows: TableRows) -> Forecasts:
     """The forecasts of some rows; what is wrong with them is told with where they are."""
     try:
         return columns.forecasts(rows.parts)
@@ -110,7 +111,7 @@ def forecasts_of(columns: Columns, rows: Rows) -> Forecasts:
         raise ValueError(f"{columns}, rows {first} to {last}: {reason}") from reason
 
 
-def numbers(batch: pa.RecordBatch, name: str, places: Numbers) -> Array:
+def numbers(batch: pa.RecordBatch, name: str, places: RowNumbers) -> Array:
     """A column of numbers; missing ones are NaN."""
     column = _decoded(batch[name])
     kind = column.type
@@ -138,7 +139,7 @@ def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _outcomes(batch: pa.RecordBatch, columns: Columns, places: Numbers) -> NDArray[Any]:
+def _outcomes(batch: pa.RecordBatch, columns: Columns, places: RowNumbers) -> NDArray[Any]:
     """Numbers, NaN where missing; or places of labels, -1 where missing."""
     target = str(columns.target)
     if columns.kind != "classes":
@@ -153,15 +154,15 @@ def _outcomes(batch: pa.RecordBatch, columns: Columns, places: Numbers) -> NDArr
     unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
     if unknown.any():
         first = int(np.argmax(unknown))
-        raise ValueError(
-            f"labels in `{target}` must be among {', '.join(map(repr, keys))}, as the class columns are; row "
-            f"{places[first]} (the first is 0) holds {text[first].as_py()!r}. Other names? Say --probability "
-            "LABEL=column."
-        )
+        raise RoleError(
+            "labels in `{column}` must be among {listed}, as the class columns are; row {row} (the first is 0) holds "
+            "{label!r}. Other names? Say {probability:LABEL=column}.",
+            column=target, listed=", ".join(map(repr, keys)), row=places[first], label=text[first].as_py(),
+        )  # fmt: skip
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.intp)
 
 
-def _known(y: NDArray[Any], columns: Columns) -> NDArray[np.bool_] | None:
+def _with_outcome(y: NDArray[Any], columns: Columns) -> NDArray[np.bool_] | None:
     """Which rows have an outcome; None if all have."""
     if columns.kind != "classes" and _all_finite(y):
         return None
@@ -173,7 +174,7 @@ def _unless_nan(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(column), None, column) if pa.types.is_floating(column.type) else column
 
 
-def _time(batch: pa.RecordBatch, name: str, places: Numbers) -> NDArray[Any]:
+def _time(batch: pa.RecordBatch, name: str, places: RowNumbers) -> NDArray[Any]:
     column = _decoded(batch[name])
     if column.null_count:
         row = places[int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))]
@@ -181,7 +182,7 @@ def _time(batch: pa.RecordBatch, name: str, places: Numbers) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _finite(values: Array, name: str, places: Numbers) -> Array:
+def _finite(values: Array, name: str, places: RowNumbers) -> Array:
     if not _all_finite(values):
         _complain(~np.isfinite(values), values, name, "finite numbers", places)
     return values
@@ -193,7 +194,7 @@ def _all_finite(values: Array) -> bool:
         return bool(np.isfinite(values.sum()))
 
 
-def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, places: Numbers) -> None:
+def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, places: RowNumbers) -> None:
     if not bad.any():
         return
     rows = places[bad]
@@ -202,7 +203,7 @@ def _complain(bad: NDArray[np.bool_], values: Array, name: str, rule: str, place
     raise ValueError(f"column `{name}` must be {rule}; row{plural} {listed} (the first is 0): {values[bad][0]}.")
 
 
-def _first_value(column: pa.Array, places: Numbers) -> tuple[Any, int]:
+def _first_value(column: pa.Array, places: RowNumbers) -> tuple[Any, int]:
     """The first value that is no number; of texts that all look like numbers the first."""
     values = column.to_pylist()
     odd = [i for i, value in enumerate(values) if value is not None and not _looks_like_a_number(value)]

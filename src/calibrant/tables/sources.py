@@ -76,7 +76,7 @@ class Table:
             What columns of a text file, which has no types, are to be read as.
         """
         seen = 0
-        with trouble(f"cannot read `{self.name}`"):
+        with read_errors(self.name):
             for batch in self.scan(self.columns if columns is None else columns, types or {}):
                 for start in range(0, batch.num_rows, ROWS):
                     part = batch.slice(start, ROWS)
@@ -112,7 +112,7 @@ def open_table(source: Any) -> Table:
         raise IsADirectoryError(f"`{path}` is a folder; a table is one file.")
     if path.stat().st_size == 0:
         raise ValueError(f"`{path}` is empty: it has 0 bytes.")
-    with trouble(f"cannot read `{path}`"):
+    with read_errors(path):
         table = {"parquet": _of_parquet, "arrow": _of_arrow, "csv": _of_text}[format_of(path)](path)
     names = table.columns
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
@@ -137,14 +137,14 @@ def format_of(path: Path) -> str:
 
 
 @contextmanager
-def trouble(what: str) -> Iterator[None]:
-    """Tell in one line what went wrong with a file."""
+def read_errors(name: str | Path) -> Iterator[None]:
+    """Tell in one line why a table could not be read."""
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeError) as reason:
-        raise ValueError(f"{what}: {one_line(reason)}") from reason
+        raise ValueError(f"cannot read `{name}`: {one_line(reason)}") from reason
     except OSError as reason:
-        raise type(reason)(f"{what}: {one_line(reason.strerror or reason)}") from reason
+        raise type(reason)(f"cannot read `{name}`: {one_line(reason.strerror or reason)}") from reason
 
 
 def one_line(reason: Any) -> str:

@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from .._files import write_atomically
+from .roles import InputError
 from .sources import FORMATS, one_line
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
 
 
-def check_target(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True) -> Path:
+def check_output(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True) -> Path:
     """Return a path that may be written.
 
     Parameters
@@ -41,7 +42,7 @@ def check_target(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = F
     paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
     for source in paths:
         if target.exists() and source.exists() and source.samefile(target) and not overwrite:
-            raise FileExistsError(f"`{target}` is an input; give another output, or say --overwrite.")
+            raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
     return target
 
 
@@ -56,13 +57,13 @@ def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
             for batch in parts:
                 writer.write_batch(batch)
 
-    with told(path):
+    with write_errors(path):
         write_atomically(path, fill)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    with told(path):
+    with write_errors(path):
         write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
 
 
@@ -77,7 +78,7 @@ def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def write_errors(path: Path) -> Iterator[None]:
     """Tell in one line why a path could not be written."""
     try:
         yield

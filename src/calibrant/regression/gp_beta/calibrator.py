@@ -17,6 +17,7 @@ from ...calibration.marginal import ConditionalCalibrator
 from ...distributions import Distribution, Recalibrated
 from ...maps import Map, UnitTails
 from ...maps.averaged_beta import AveragedBetaMap
+from ...numerics.soundness import check_finite
 from ..features import Scores, distinct_rows, merged, scores_by_row
 from .inference import Climb, Data, Posterior, Prior, climb, latents
 from .kernels import KERNELS, Scaling, choose_inducing, moments, whitened
@@ -222,6 +223,17 @@ class GPBetaCalibrator(ConditionalCalibrator):
         for entry, (i, j) in zip(roots(cover), PAIRS, strict=True):
             root[:, j, i] = entry
         return AveragedBetaMap(np.ascontiguousarray(mean.T), root)
+
+    def _check_sound(self) -> None:
+        super()._check_sound()
+        m = len(self._inducing)
+        if self._posterior.mean.shape != (3, m) or self._posterior.cover.shape != (3 * m, 3 * m):
+            raise ValueError(f"GPBetaCalibrator must have a posterior of its {m} inducing points.")
+        check_finite(self, "_inducing", "span_")
+        check_finite(self._posterior, "mean", "cover")
+        check_finite(self._hyperparameters, "kernel", "root", "shift")
+        if self._hyperparameters.root.shape != (3, 3) or self._hyperparameters.shift.shape != (3,):
+            raise ValueError("GPBetaCalibrator must have hyperparameters of three latents.")
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         fitted: Map = self._map(forecasts)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from ..._checks import Array
 from ...metrics._inputs import EPS, equal_mass_bins
+from ...numerics.soundness import check_finite, check_numbers
 
 CELLS = 256  # points of a local curve at most
 SPANS = np.geomspace(0.02, 1.0, 12)  # shares of the rows that a local line is fitted to
@@ -34,6 +36,8 @@ class BentLine:
     array([-1.,  2.,  5.])
     """
 
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
+
     knots: Array
     values: Array
     slopes: tuple[float, float]
@@ -43,6 +47,13 @@ class BentLine:
         inside = np.clip(x, self.knots[0], self.knots[-1])
         slope = np.where(x < self.knots[0], self.slopes[0], self.slopes[1])
         return np.asarray(np.interp(inside, self.knots, self.values) + slope * (x - inside))
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if these are no corners and slopes: they may come from anywhere."""
+        check_finite(self, "knots", "values", "slopes")
+        check_numbers(self)
+        if self.knots.ndim != 1 or self.knots.shape != self.values.shape or len(self.slopes) != 2:
+            raise ValueError("BentLine must have a value for each knot, and two slopes.")
 
     def rescaled(self, unit: float) -> BentLine:
         """The line for predictions and outcomes in another unit."""

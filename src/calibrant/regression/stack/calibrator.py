@@ -128,6 +128,12 @@ class StackCalibrator(RegressionCalibrator):
             weights.append(w[test])
         return np.concatenate(tables), np.concatenate(pits), np.concatenate(weights)
 
+    def _check_sound(self) -> None:
+        super()._check_sound()
+        shares = np.array([self.weights_[name] for name in (BASE, *self.calibrators_)], dtype=np.float64)
+        if not ((shares >= 0) & (shares <= 1)).all() or abs(shares.sum() - 1) > 1e-6:
+            raise ValueError("StackCalibrator.weights_ must be shares that add up to 1.")
+
     def _transform(self, forecasts: Distribution) -> Distribution:
         laws = [forecasts, *(calibrator.transform(forecasts) for calibrator in self.calibrators_.values())]
         return Mixture(laws, np.array([self.weights_[name] for name in (BASE, *self.calibrators_)]))
