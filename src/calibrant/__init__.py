@@ -24,6 +24,7 @@ from .classification import (
 from .distributions import (
     Ensemble,
     Gamma,
+    Gumbel,
     Histogram,
     Laplace,
     Logistic,
@@ -71,6 +72,7 @@ __all__ = [
     "GPCCalibrator",
     "Gamma",
     "GroupedCalibrator",
+    "Gumbel",
     "Histogram",
     "IsotonicCalibrator",
     "Laplace",

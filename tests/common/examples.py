@@ -27,6 +27,7 @@ LAWS: dict[str, Callable[[np.random.Generator], d.Distribution]] = {
     "StudentT": lambda rng: d.StudentT(*_columns(rng), rng.uniform(4, 12, ROWS)),
     "Laplace": lambda rng: d.Laplace(*_columns(rng)),
     "Logistic": lambda rng: d.Logistic(*_columns(rng)),
+    "Gumbel": lambda rng: d.Gumbel(*_columns(rng)),
     "LogNormal": lambda rng: d.LogNormal(rng.normal(0, 1, ROWS), rng.uniform(0.2, 0.8, ROWS)),
     "Gamma": lambda rng: d.Gamma(rng.uniform(2, 8, ROWS), np.exp(rng.normal(0, 0.7, ROWS))),
     "Poisson": lambda rng: d.Poisson(np.exp(rng.uniform(-1, 3, ROWS))),

@@ -23,9 +23,9 @@ from calibrant.distributions import (
     Recalibrated,
     StudentT,
     concatenate,
-    mixture_crps,
-    quadrature,
 )
+from calibrant.distributions.integrals import quadrature
+from calibrant.distributions.mixture import crps as mixture_crps
 from calibrant.maps import AffineMap, fit_spline
 
 N = 40

@@ -13,10 +13,10 @@ from calibrant.distributions import (
     Normal,
     Recalibrated,
     StudentT,
-    mixture_crps,
-    mixture_grid,
-    mixture_panels,
 )
+from calibrant.distributions.mixture import crps as mixture_crps
+from calibrant.distributions.mixture import grid as mixture_grid
+from calibrant.distributions.mixture import panels as mixture_panels
 from calibrant.maps import PiecewiseLinearMap, ProbabilityRows, UnitTails, fit_ecdf, fit_isotonic
 
 N = 6

@@ -19,8 +19,8 @@ from calibrant.distributions import (
     StudentT,
     Truncated,
     concatenate,
-    quadrature,
 )
+from calibrant.distributions.integrals import quadrature
 
 LOWER, UPPER = np.array([-1.0, 0.0, 10.0, -np.inf]), np.array([2.0, np.inf, 11.0, -30.0])
 

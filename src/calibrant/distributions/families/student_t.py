@@ -68,6 +68,9 @@ class StudentT(LocationScale):
             size[far] = _far_quantile(df[far], np.abs(z[far]))
         return np.where(np.abs(z) < LARGEST_SCORE, np.sign(z) * size, z)
 
+    def _standard_median(self) -> Array:
+        return np.zeros(len(self))
+
     def _standard_log_slope(self, u: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
         z = self._standard_to_normal(u)
