@@ -170,8 +170,13 @@ class ScipyLaw(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Log density less that of the score."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
-        return log_slope_of(self._density(y), self.to_normal(y))
+        z = self.to_normal(y)
+        return z, log_slope_of(self._density(y), z)
 
     def _density(self, y: Array) -> Array:
         if self.is_discrete:

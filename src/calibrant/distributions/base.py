@@ -45,6 +45,10 @@ class Distribution(ABC):
     def log_slope(self, y: Array) -> Array:
         """log dz/dy; raises where y sits on an atom."""
 
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """``to_normal(y)`` and ``log_slope(y)`` together; laws that need the one for the other evaluate it once."""
+        return self.to_normal(y), self.log_slope(y)
+
     # ---- what a law tells about itself ----
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -315,8 +319,8 @@ def _join_values(values: list[Any], lengths: list[int]) -> Any:
 
 def _log_density(law: Distribution, y: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
-        z = law.to_normal(y)
-        out = law.log_slope(y) - (0.5 * z) * z - HALF_LOG_2PI
+        z, log_slope = law.score_and_log_slope(y)
+        out = log_slope - (0.5 * z) * z - HALF_LOG_2PI
     return np.where(np.isinf(z), -np.inf, out)
 
 

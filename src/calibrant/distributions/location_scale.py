@@ -29,7 +29,8 @@ class LocationScale(Parametric):
     def _standard_from_normal(self, z: Array) -> Array: ...
 
     @abstractmethod
-    def _standard_log_slope(self, u: Array) -> Array: ...
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
+        """log dz/du at u, whose score is z."""
 
     def _standard_median(self) -> Array:
         """Medians of U, (n,): 0 where its law is symmetric."""
@@ -77,4 +78,10 @@ class LocationScale(Parametric):
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy."""
-        return self._standard_log_slope(self.standardised(y)) - across(np.log(self.scale), y)
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Both from one standardised outcome and its score."""
+        u = self.standardised(y)
+        z = self._standard_to_normal(u)
+        return z, self._standard_log_slope(u, z) - across(np.log(self.scale), y)

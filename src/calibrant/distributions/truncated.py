@@ -127,8 +127,13 @@ class Truncated(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the base given the interval, less that of the score."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
-        return log_slope_of(_log_density(self, y), self.to_normal(y))
+        z = self.to_normal(y)
+        return z, log_slope_of(_log_density(self, y), z)
 
     def logpdf(self, y: Any) -> Array:
         """Log density of the base, raised by the probability cut away; -inf outside."""

@@ -130,6 +130,12 @@ class AveragedBetaMap(Map):
         """Log of the slope in normal scores."""
         return self._at(z, "log_slope")
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one average, but for points so many that each has a table of its own."""
+        z = np.asarray(z, dtype=np.float64)
+        tabulated = z.ndim == 2 and self._nodes(z) is not None
+        return (self(z), self.log_slope(z)) if tabulated else self._both(z)
+
     def log_density(self, z: Array) -> Array:
         """Log slope less half the squared score."""
         return self._at(z, "log_density")

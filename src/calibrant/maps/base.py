@@ -56,9 +56,13 @@ class Map(ABC):
     def log_slope(self, z: Array) -> Array:
         """log T'(z); raises where the map has steps."""
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """T(z) and log T'(z) together; maps that need the one for the other evaluate it once."""
+        return self(z), self.log_slope(z)
+
     def log_density(self, z: Array) -> Array:
         r"""Log density of T at a score but for a constant, :math:`\log T'(z) - T(z)^2/2`; -inf where T is infinite."""
-        return log_density_of(self(z), self.log_slope(z))
+        return log_density_of(*self.value_and_log_slope(z))
 
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows; a shared map serves any rows."""

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_expit, log_ndtr, ndtri_exp
+from scipy.special import log_ndtr
 
 from .._checks import Array
+from ..numerics.both_tails import score_of_logit
 from ..numerics.solve import solve_increasing
 from .base import Map, Side, across
 from .tails import UnitTails
@@ -42,17 +43,20 @@ class BetaMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        h = self._logit(np.asarray(z))[0]
-        return -np.sign(h) * ndtri_exp(log_expit(-np.abs(h)))
+        return score_of_logit(self._logit(np.asarray(z))[0])
 
     def log_slope(self, z: Array) -> Array:
         """Log dR/dp seen in normal scores."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one logit."""
         z = np.asarray(z)
-        t = self(z)
+        h, low, high = self._logit(z)
+        t = score_of_logit(h)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _log_ratio(*self._logit(z), across(np.log(self.a), z), across(np.log(self.b), z)) + 0.5 * (t - z) * (
-                t + z
-            )
+            rate = _log_ratio(h, low, high, across(np.log(self.a), z), across(np.log(self.b), z))
+            return t, rate + 0.5 * (t - z) * (t + z)
 
     def inverse(self, t: Array) -> Array:
         """Solve a ln Φ(z) - b ln Φ(-z) + c = logit Φ(t) by guarded Newton steps."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import erfcx, expit, log_expit, log_ndtr, ndtri_exp
+from scipy.special import erfcx, expit, log_expit, log_ndtr
 
 from .._checks import Array
+from ..numerics.both_tails import score_of_logit
 from ..numerics.solve import solve_increasing
 from .base import Map, Side, across
 
@@ -69,13 +70,18 @@ class FlowMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        return _score(self._logit_and_slope(np.asarray(z))[0])
+        return score_of_logit(self._logit_and_slope(np.asarray(z))[0])
 
     def log_slope(self, z: Array) -> Array:
         r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one logit."""
         h, slope = self._logit_and_slope(np.asarray(z))
+        t = score_of_logit(h)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(hazard(np.abs(_score(h)))))
+            return t, np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(hazard(np.abs(t))))
 
     def inverse(self, t: Array) -> Array:
         """Solve h(z) = logit Φ(t): a few guarded Newton steps for all, and more where they do not suffice."""
@@ -103,7 +109,3 @@ def hazard(u: Array) -> Array:
     """
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt(2 / np.pi) / erfcx(u / np.sqrt(2)))
-
-
-def _score(h: Array) -> Array:
-    return np.asarray(-np.sign(h) * ndtri_exp(log_expit(-np.abs(h))))

@@ -80,11 +80,15 @@ class ProbabilityRows(Map):
 
     def log_slope(self, z: Array) -> Array:
         """Log dR/dp seen in normal scores."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one look-up."""
         z = self._spread(z)
         segment = _count_below(self.knots, z)
         t = _follow(z, segment, (self.knots, self.levels, self.log_rise), 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _pick(self.log_rise, segment) + 0.5 * (t - z) * (t + z)
+            return t, _pick(self.log_rise, segment) + 0.5 * (t - z) * (t + z)
 
     def _spread(self, z: Array) -> Array:
         z = np.asarray(z, dtype=np.float64)

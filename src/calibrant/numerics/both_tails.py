@@ -6,7 +6,7 @@ r"""Normal scores from the probabilities of both tails, so that neither tail sat
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_expit, log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
 from .factorials import LOG_2PI
@@ -27,6 +27,11 @@ def score_of_logs(log_p: Array, log_q: Array) -> Array:
     low = log_p < log_q
     z = score_from_log(np.where(low, log_p, log_q))
     return np.asarray(np.where(low, z, -z))
+
+
+def score_of_logit(h: Array) -> Array:
+    r"""Normal score of the probability :math:`\sigma(h) = 1/(1 + e^{-h})`, from the smaller tail."""
+    return np.asarray(-np.sign(h) * ndtri_exp(log_expit(-np.abs(h))))
 
 
 def log_between(low: Array, high: Array) -> Array:

@@ -61,6 +61,10 @@ class Gamma(Parametric):
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy; -inf for y < 0."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Slopes from density and score; far out from hazards, lest they cancel."""
         a, x = np.broadcast_arrays(across(self.shape, y), _standardised(self, y))
         z = gamma_score(a, x)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -70,7 +74,7 @@ class Gamma(Parametric):
             log_hazard = gamma_tail(a[far], x[far], z[far] > 0)[1]
             out[far] = log_hazard - np.log(x[far]) - log_normal_hazard(np.abs(z[far]))
         out = np.where(np.isinf(z), np.where(x == 0, np.inf, -np.inf), out)
-        return out - across(np.log(self.scale), y)
+        return z, out - across(np.log(self.scale), y)
 
     def logpdf(self, y: Any) -> Array:
         """Closed form; at y = 0 the limit from the right (infinite for shape < 1)."""

@@ -62,9 +62,8 @@ class Gumbel(LocationScale):
         with np.errstate(divide="ignore"):
             return np.where(far, -log_ndtr(-z), -np.log(-log_ndtr(np.where(far, 0.0, z))))
 
-    def _standard_log_slope(self, u: Array) -> Array:
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
         """Hazard of the smaller tail over that of a normal variable."""
-        z = self._standard_to_normal(u)
         t = np.exp(-np.maximum(u, MEDIAN))
         log_hazard = np.where(u < MEDIAN, -u, -t - np.log(exprel(-t)))
         with np.errstate(invalid="ignore"):
@@ -99,4 +98,4 @@ def _crps(law: Gumbel, y: Array) -> Array:
     with np.errstate(over="ignore"):
         rest = exp1(np.exp(-np.minimum(u, FAR)))
     near = np.euler_gamma - LOG_2 - u + 2 * rest
-    return law.scale * np.where(u < FAR, near, u - np.euler_gamma - LOG_2)
+    return np.asarray(law.scale * np.where(u < FAR, near, u - np.euler_gamma - LOG_2))

@@ -71,9 +71,8 @@ class StudentT(LocationScale):
     def _standard_median(self) -> Array:
         return np.zeros(len(self))
 
-    def _standard_log_slope(self, u: Array) -> Array:
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
-        z = self._standard_to_normal(u)
         far = (np.abs(z) > 36) & np.isfinite(u)
         with np.errstate(over="ignore", invalid="ignore"):
             out: Array = _log_density(df, u) + 0.5 * z * z + HALF_LOG_2PI

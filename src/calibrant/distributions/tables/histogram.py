@@ -107,7 +107,12 @@ class Histogram(SharedOrByRow):
 
     def log_slope(self, y: Array) -> Array:
         """Log of mass over width, less the log density of the score."""
-        return log_slope_of(_log_density(self, y), self.to_normal(y))
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
+        z = self.to_normal(y)
+        return z, log_slope_of(_log_density(self, y), z)
 
     def logpdf(self, y: Any) -> Array:
         """Log of mass over width, also on the ends of the support; -inf outside."""
