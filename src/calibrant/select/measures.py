@@ -11,8 +11,8 @@ from scipy.special import ndtri_exp
 
 from .._checks import Array
 from ..distributions import Distribution, Normal
+from ..distributions.scores import log_pits, score_intervals
 from ..metrics import anderson_darling, brier_score, calibration_error, crps, ece, log_loss, nll, pinball_loss
-from ..metrics.pit_values import log_pits, score_intervals
 
 Rows = dict[str, Array]  # by name: one value a held-out row
 FAR = 1e3  # no normal score is taken for larger
