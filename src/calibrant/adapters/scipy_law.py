@@ -12,8 +12,7 @@ from .._checks import Array
 from ..distributions.base import Distribution, across
 from ..distributions.tables.lines import spread_out
 from ..maps.base import Side
-from ..numerics.both_tails import log_slope_of, score_of, score_of_logs, slack
-from ..numerics.tails import TINY
+from ..numerics.tails import TINY, log_slope_of, score_of, score_of_logs, slack
 
 
 class Source(Protocol):

@@ -12,10 +12,8 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._checks import Array, count, index_of, probabilities, probability, to_array
 from ..maps.base import Map, Side, concatenate_maps
-from ..numerics.both_tails import log_between
-
-BLOCK = 16384  # numbers worked on at a time, so that intermediate results stay in the cache
-HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.tails import HALF_LOG_2PI, log_between
 
 
 class Distribution(ABC):
@@ -115,13 +113,11 @@ class Distribution(ABC):
 
     def _by_blocks(self, compute: Callable[[Any, Array], Array], y: Array, block: int = BLOCK) -> Array:
         """Compute on cache-sized blocks of rows; ``compute`` takes a law and its points."""
-        n = len(self)
-        step = block if y.ndim < 2 else max(1, block // max(1, y.shape[1]))
-        if n <= step:
+        n, width = len(self), y.shape[1] if y.ndim == 2 else 1
+        if n * width <= block:
             return compute(self, y)
         out = np.empty((n, *y.shape[1:]) if y.ndim else n)
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
+        for rows in row_blocks(n, width, block):
             out[rows] = compute(self[rows], y[rows] if y.ndim and len(y) == n else y)
         return out
 

@@ -10,9 +10,10 @@ from scipy.special import log_ndtr
 
 from .._checks import Array
 from ..maps.base import Side
-from ..numerics.both_tails import log_between, log_slope_of, score_of_logs
+from ..numerics.lines import count_below, pick
+from ..numerics.tails import log_between, log_slope_of, score_of_logs
 from .base import Distribution
-from .tables.lines import count_below, pick, spread_out
+from .tables.lines import spread_out
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,9 @@ import numpy as np
 
 from .._checks import Array
 from ..maps.base import Map, Side
-from .base import BLOCK, HALF_LOG_2PI, Distribution
+from ..numerics.blocks import BLOCK
+from ..numerics.tails import HALF_LOG_2PI
+from .base import Distribution
 from .integrals.standard import StandardLaw
 from .location_scale import LocationScale
 

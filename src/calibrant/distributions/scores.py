@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, complain
-from ..numerics.both_tails import score_of
+from ..numerics.tails import score_of
 from .base import Distribution
 
 PitKind = Literal["mid", "randomised"]

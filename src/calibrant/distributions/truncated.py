@@ -10,8 +10,7 @@ from scipy.special import log_ndtr
 
 from .._checks import Array, complain, to_array
 from ..maps.base import Side
-from ..numerics.both_tails import log_between, log_slope_of, score_of_logs
-from ..numerics.tails import Mask
+from ..numerics.tails import Mask, log_between, log_slope_of, score_of_logs
 from .base import Distribution, across
 from .tables.lines import spread_out
 

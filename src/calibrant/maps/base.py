@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from .._checks import Array
+from ..numerics.roots import Where, solve_increasing
 
 Side = Literal["left", "right"]
+Heights = Callable[[Any, Array], tuple[Array, Array]]  # of maps at scores, with their slopes
 
 
 class Map(ABC):
@@ -67,6 +70,15 @@ class Map(ABC):
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows; a shared map serves any rows."""
         return self if self.rows is None else self._pick(rows)
+
+    def _solve(self, height_and_slope: Heights, target: Array, start: Array, **how: Any) -> Array:
+        """Where increasing heights meet their targets; ``height_and_slope(part, z)`` serves the maps of any rows."""
+        width = target.shape[1] if target.ndim == 2 else 1
+
+        def some(z: Array, where: Where) -> tuple[Array, Array]:
+            return height_and_slope(self if isinstance(where, slice) else self[where // width], z)
+
+        return solve_increasing(some, target, start, **how)
 
     def _pick(self, rows: Any) -> Self:
         part = object.__new__(type(self))

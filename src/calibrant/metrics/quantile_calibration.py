@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from .._checks import Array, one_of
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ..distributions.tables.lines import row_blocks
+from ..numerics.blocks import row_blocks
 from ._inputs import level_grid, level_scores, paired
 
 Weighting = Literal["uniform", "counts"]

@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from ..._checks import Array, probabilities
 from ...maps.base import Side
-from ...numerics.tails import LARGEST_SCORE
-from ..base import HALF_LOG_2PI, Parametric
+from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE
+from ..base import Parametric
 
 SLACK = 4e-13  # scores closer than this (relative to 1 + |z|) are taken for equal, so that ppf(cdf(k)) is k
 

@@ -12,8 +12,9 @@ from scipy.special import erf
 from ..._checks import Array, positive
 from ...maps.base import Side
 from ...numerics.factorials import log_gamma_kernel, log_half_step
-from ...numerics.tails import ROOT_2, gamma_quantile, gamma_score, gamma_tail, log_normal_hazard
-from ..base import HALF_LOG_2PI, Parametric, across
+from ...numerics.gamma_tails import gamma_quantile, gamma_score, gamma_tail
+from ...numerics.tails import HALF_LOG_2PI, ROOT_2, log_normal_hazard
+from ..base import Parametric, across
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..base import HALF_LOG_2PI
+from ...numerics.tails import HALF_LOG_2PI
 from ..location_scale import LocationScale
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..base import BLOCK, Distribution
+from ...numerics.blocks import BLOCK
+from ..base import Distribution
 
 # An integrand takes the distance u from the centre, the cdf and the sf of one block of points.
 Integrand = Callable[[Array, Array, Array], Array]

@@ -17,8 +17,10 @@ from scipy.special import ndtr
 from ..._checks import Array
 from ...maps.base import Map
 from ...maps.piecewise import PiecewiseLinearMap
+from ...numerics.blocks import BLOCK
 from ...numerics.lookup import KnotIndex
-from ..base import BLOCK, HALF_LOG_2PI, Distribution
+from ...numerics.tails import HALF_LOG_2PI
+from ..base import Distribution
 from ..families.normal import Normal
 from ..location_scale import LocationScale
 

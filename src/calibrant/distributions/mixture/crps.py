@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
+from ...numerics.blocks import row_blocks
 from ..families.normal import Normal
 from ..integrals import quadrature
-from ..tables.lines import row_blocks
 from ..tables.segments import density
 from .grid import Estimate, are_bent_lines, by_doubling, over_cells
 from .panels import between_corners, corners

@@ -11,8 +11,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from ..._checks import Array, complain, count, finite, to_array
 from ...maps.base import Side
-from ...numerics.both_tails import log_slope_of, score_of_logs, slack
-from ...numerics.tails import TINY
+from ...numerics.tails import TINY, log_slope_of, score_of_logs, slack
 from ..base import Distribution, across
 from ..inverse import smallest_atom_reaching, smallest_reaching
 from ..tables.lines import SharedOrByRow, spread_out

@@ -10,9 +10,11 @@ from scipy.special import ndtr
 
 from ..._checks import Array, complain, finite, index_of, to_array
 from ...maps.base import Side
-from ...numerics.both_tails import log_slope_of, score_of
+from ...numerics.blocks import row_blocks
+from ...numerics.lines import Positions, count_below, pick
+from ...numerics.tails import log_slope_of, score_of
 from ..base import across
-from .lines import Positions, SharedOrByRow, count_below, pick, row_blocks, spread_out
+from .lines import SharedOrByRow, spread_out
 
 _SLACK = 1e-13  # relative error that a probability may carry and still meet the edge of its cell
 
