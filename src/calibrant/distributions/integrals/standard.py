@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from ..._checks import Array
 from ...maps.base import Map
 from ...maps.piecewise import PiecewiseLinearMap
-from ...numerics.blocks import BLOCK
+from ...numerics.blocks import BLOCK, joined, row_blocks
 from ...numerics.lookup import KnotIndex
 from ...numerics.tails import HALF_LOG_2PI
 from ..base import Distribution
@@ -54,9 +54,7 @@ class StandardLaw:
 
     def crps(self, u: Array) -> Array:
         """CRPS of standardised outcomes."""
-        step = BLOCK // 4
-        parts = [self._crps(u[start : start + step]) for start in range(0, len(u), step)]
-        return np.concatenate([np.empty(0), *parts])
+        return joined(self._crps(u[rows]) for rows in row_blocks(len(u), block=BLOCK // 4))
 
     def _crps(self, u: Array) -> Array:
         last = len(self.edges) - 1

@@ -11,9 +11,10 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from ..._checks import Array, complain, count, finite, to_array
 from ...maps.base import Side
+from ...numerics.brackets import smallest_atom_reaching, smallest_reaching
+from ...numerics.roots import Where
 from ...numerics.tails import TINY, log_slope_of, score_of_logs, slack
 from ..base import Distribution, across
-from ..inverse import smallest_atom_reaching, smallest_reaching
 from ..tables.lines import SharedOrByRow, spread_out
 from .crps import crps
 
@@ -142,11 +143,13 @@ class Mixture(SharedOrByRow):
                 np.copyto(low, q, where=q < low)
                 np.copyto(high, q, where=q > high)
         if not self.has_atoms:
-            return smallest_reaching(self, z, (low, high, guess), flats=self._may_be_flat())
+            return smallest_reaching(self._score_at, z, (low, high, guess), flats=self._may_be_flat())
         eased = z - slack(z)
         if self.is_discrete:
-            return smallest_atom_reaching(self, eased, (low, high), self._snapped)
-        return self._onto_atoms(smallest_reaching(self, eased, (low, high, guess), flats=True), eased, high - low)
+            return smallest_atom_reaching((self._left_score, self.to_normal), eased, (low, high), self._snapped)
+        return self._onto_atoms(
+            smallest_reaching(self._score_at, eased, (low, high, guess), flats=True), eased, high - low
+        )
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the mixture less that of its normal score."""
@@ -161,6 +164,13 @@ class Mixture(SharedOrByRow):
     def logpdf(self, y: Any) -> Array:
         """Log of the average density."""
         return self._by_blocks(_log_density, self._points(y))
+
+    def _score_at(self, y: Array, rows: Where) -> Array:
+        """Scores of points in all rows, or in some."""
+        return (self if isinstance(rows, slice) else self[rows]).to_normal(y)
+
+    def _left_score(self, y: Array) -> Array:
+        return self.to_normal(y, "left")
 
     def _may_be_flat(self) -> bool:
         """Whether there may be gaps: only laws with ends leave any."""
