@@ -107,6 +107,9 @@ def _heights(gaps: Array) -> Array:
 def newton(problem: SplineProblem, start: SplineSolution, penalty: float) -> SplineSolution:
     r"""Minimise f by damped Newton steps; the log evidence is Laplace's, :math:`-f - \tfrac12\log\det H + \log Z`.
 
+    Not ``numerics.newton``: slopes must stay positive along the line search, and the last factor of the Hessian serves
+    the evidence.
+
     .. math:: f = \sum w \big[\tfrac12T^2 - \log T'\big] + \tfrac\lambda2|Dc|^2 + 0.2\sum(c - \log c - 1)
     """
     theta = np.append(start.offset, start.slopes)

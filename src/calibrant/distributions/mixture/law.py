@@ -147,9 +147,8 @@ class Mixture(SharedOrByRow):
         eased = z - slack(z)
         if self.is_discrete:
             return smallest_atom_reaching((self._left_score, self.to_normal), eased, (low, high), self._snapped)
-        return self._onto_atoms(
-            smallest_reaching(self._score_at, eased, (low, high, guess), flats=True), eased, high - low
-        )
+        reached = smallest_reaching(self._score_at, eased, (low, high, guess), flats=True)
+        return self._onto_atoms(reached, eased, high - low)
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the mixture less that of its normal score."""
