@@ -1,109 +1,23 @@
-"""calibrant takes the predictions any model already makes and returns predictions you can bet on, with the evidence."""
+"""calibrant takes the predictions any model already makes and returns predictions you can bet on, with the evidence.
 
-from . import displays, metrics
+What each room below shows in its ``__all__`` can be imported from here.
+"""
+
+from . import adapters, calibration, classification, displays, distributions, metrics, regression, select, store
 from ._version import __version__
-from .adapters import as_distribution
-from .calibration import Chain, GroupedCalibrator
-from .classification import (
-    BetaCalibrator,
-    BinningCalibrator,
-    CalibratedClassifier,
-    ConcavityRepair,
-    DecisionCalibrator,
-    DirichletCalibrator,
-    IsotonicCalibrator,
-    OneVsRestCalibrator,
-    PlattCalibrator,
-    PriorShiftCalibrator,
-    SmoothedTree,
-    SmoothIsotonicCalibrator,
-    TemperatureCalibrator,
-    VectorCalibrator,
-    VennAbersCalibrator,
-)
-from .distributions import (
-    Ensemble,
-    Gamma,
-    Histogram,
-    Laplace,
-    Logistic,
-    LogNormal,
-    Mixture,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    Quantiles,
-    Recalibrated,
-    StudentT,
-    Truncated,
-    concatenate,
-)
-from .regression import (
-    CalibratedRegressor,
-    DensityCalibrator,
-    FlowCalibrator,
-    GPBetaCalibrator,
-    GPCCalibrator,
-    PointCalibrator,
-    QuantileCalibrator,
-    ResidualCalibrator,
-    ScaleCalibrator,
-    StackCalibrator,
-)
-from .select import AutoCalibrator, Comparison, compare
-from .store import export_onnx, load, save
+from .adapters import *
+from .calibration import *
+from .classification import *
+from .distributions import *
+from .regression import *
+from .select import *
+from .store import *
 
-__all__ = [
-    "AutoCalibrator",
-    "BetaCalibrator",
-    "BinningCalibrator",
-    "CalibratedClassifier",
-    "CalibratedRegressor",
-    "Chain",
-    "Comparison",
-    "ConcavityRepair",
-    "DecisionCalibrator",
-    "DensityCalibrator",
-    "DirichletCalibrator",
-    "Ensemble",
-    "FlowCalibrator",
-    "GPBetaCalibrator",
-    "GPCCalibrator",
-    "Gamma",
-    "GroupedCalibrator",
-    "Histogram",
-    "IsotonicCalibrator",
-    "Laplace",
-    "LogNormal",
-    "Logistic",
-    "Mixture",
-    "NegativeBinomial",
-    "Normal",
-    "OneVsRestCalibrator",
-    "PlattCalibrator",
-    "PointCalibrator",
-    "Poisson",
-    "PriorShiftCalibrator",
-    "QuantileCalibrator",
-    "Quantiles",
-    "Recalibrated",
-    "ResidualCalibrator",
-    "ScaleCalibrator",
-    "SmoothIsotonicCalibrator",
-    "SmoothedTree",
-    "StackCalibrator",
-    "StudentT",
-    "TemperatureCalibrator",
-    "Truncated",
-    "VectorCalibrator",
-    "VennAbersCalibrator",
-    "__version__",
-    "as_distribution",
-    "compare",
-    "concatenate",
-    "displays",
-    "export_onnx",
-    "load",
-    "metrics",
-    "save",
-]
+__all__ = ["__version__", "displays", "metrics"]
+__all__ += adapters.__all__
+__all__ += calibration.__all__
+__all__ += classification.__all__
+__all__ += distributions.__all__
+__all__ += regression.__all__
+__all__ += select.__all__
+__all__ += store.__all__

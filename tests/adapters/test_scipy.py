@@ -9,6 +9,7 @@ from scipy import stats
 from calibrant.adapters import ScipyLaw, as_distribution
 from calibrant.distributions import (
     Gamma,
+    Gumbel,
     Histogram,
     Laplace,
     Logistic,
@@ -37,7 +38,8 @@ FROZEN = {
     "uniform": (stats.uniform(A, 2.0), Histogram),
     "truncnorm": (stats.truncnorm(-A, 2.0, loc=A, scale=3.0), Truncated),
     "weibull": (stats.weibull_min(A, scale=2.0), ScipyLaw),
-    "gumbel": (stats.gumbel_r(A), ScipyLaw),
+    "gumbel": (stats.gumbel_r(A), Gumbel),
+    "smallest values": (stats.gumbel_l(A), ScipyLaw),
     "skewnorm": (stats.skewnorm(A, loc=1.0), ScipyLaw),
     "poisson": (stats.poisson(3 * A), Poisson),
     "nbinom": (stats.nbinom(3 * A, 0.3), NegativeBinomial),
@@ -66,7 +68,7 @@ def test_frozen_laws(name):
 
 
 def test_generic_laws_have_the_whole_contract():
-    frozen = stats.gumbel_r(A)
+    frozen = stats.hypsecant(A)
     law = as_distribution(frozen)
     y = np.array([0.0, 2.0, 9.0])
     draws = law.sample(40_000, random_state=0)

@@ -1,16 +1,79 @@
-"""One example batch of every law and every map; the common tests fail for a class that is missing here."""
+"""Examples of every law, map and calibrator that is exported: the common tests run on all of them.
+
+A class shows an example itself, by a classmethod ``_example(rng, rows)`` (of a calibrator: ``_example()``), or has
+fields that tell one, or is listed here because it is worth trying in several forms.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
+import calibrant
 from calibrant import distributions as d
 from calibrant import maps as m
 
 ROWS = 3
+REAL = ("loc", "location", "mean", "shift", "intercept", "bias")  # fields of any sign; others are taken for positive
+
+
+def exported(room: ModuleType, kind: type) -> dict[str, type]:
+    """The classes of a kind that a room shows, by name, but for abstract ones."""
+    items = {name: getattr(room, name) for name in room.__all__}
+    classes = {name: item for name, item in items.items() if isinstance(item, type) and issubclass(item, kind)}
+    return {name: item for name, item in classes.items() if not inspect.isabstract(item)}
+
+
+def missing(room: ModuleType, kind: type, listed: Any) -> dict[str, type]:
+    """Those of them that are not listed by name; "Ensemble, ties" lists Ensemble."""
+    names = {name.partition(",")[0] for name in listed}
+    return {name: item for name, item in exported(room, kind).items() if name not in names}
+
+
+def example_of(kind: Any, rng: np.random.Generator) -> Any:
+    """A batch of ROWS laws, or a map: the class's own example, or one made from its fields."""
+    try:
+        if hasattr(kind, "_example"):
+            return kind._example(rng, ROWS)
+        fields = [field for field in dataclasses.fields(kind) if field.init]
+        return kind(**{field.name: _value(kind, field, rng) for field in fields})
+    except Exception as reason:
+        raise AssertionError(
+            f"{kind.__name__} shows no example for the common tests: {reason!r}. "
+            "Give it a classmethod `_example(rng, rows)` that returns one."
+        ) from reason
+
+
+def unlisted_calibrators(kind: type, listed: dict[str, Any], *, but: tuple[type, ...] = ()) -> dict[str, Any]:
+    """Unfitted calibrators of each exported class that is not listed, by name: its own example, or its defaults."""
+    known = {type(calibrator) for calibrator in listed.values()} | set(but)
+    new = {name: item for name, item in exported(calibrant, kind).items() if item not in known}
+    return {name: _calibrator(item) for name, item in new.items()}
+
+
+def _calibrator(kind: Any) -> Any:
+    try:
+        return kind._example() if hasattr(kind, "_example") else kind()
+    except Exception as reason:
+        raise AssertionError(
+            f"{kind.__name__} shows no example for the common tests: {reason!r}. "
+            "Give its arguments defaults, or the class a classmethod `_example()` that returns one."
+        ) from reason
+
+
+def _value(kind: Any, field: Any, rng: np.random.Generator) -> Any:
+    by_row = issubclass(kind, d.Distribution) or str(field.type) not in ("float", "Any")
+    if by_row and field.name not in kind._by_row:
+        raise TypeError(f"the field {field.name!r} ({field.type}) could be anything")
+    size = ROWS if by_row else None
+    return rng.normal(0, 3 if by_row else 0.5, size) if field.name in REAL else np.exp(rng.normal(0, 0.7, size))
 
 
 def _columns(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -23,10 +86,7 @@ def _sorted(rng: np.random.Generator, m: int) -> np.ndarray:
 
 
 LAWS: dict[str, Callable[[np.random.Generator], d.Distribution]] = {
-    "Normal": lambda rng: d.Normal(*_columns(rng)),
     "StudentT": lambda rng: d.StudentT(*_columns(rng), rng.uniform(4, 12, ROWS)),
-    "Laplace": lambda rng: d.Laplace(*_columns(rng)),
-    "Logistic": lambda rng: d.Logistic(*_columns(rng)),
     "LogNormal": lambda rng: d.LogNormal(rng.normal(0, 1, ROWS), rng.uniform(0.2, 0.8, ROWS)),
     "Gamma": lambda rng: d.Gamma(rng.uniform(2, 8, ROWS), np.exp(rng.normal(0, 0.7, ROWS))),
     "Poisson": lambda rng: d.Poisson(np.exp(rng.uniform(-1, 3, ROWS))),
@@ -46,6 +106,7 @@ LAWS: dict[str, Callable[[np.random.Generator], d.Distribution]] = {
     "Recalibrated": lambda rng: d.Recalibrated(d.Normal(*_columns(rng)), _fitted(m.fit_spline)(rng)),
     "Joined": lambda rng: d.concatenate([d.Normal(*_columns(rng))[:1], d.Logistic(*_columns(rng))[1:]]),
 }
+LAWS |= {name: partial(example_of, kind) for name, kind in missing(d, d.Distribution, LAWS).items()}
 
 
 def _fitted(fit: Callable[..., m.Map], n: int = 40) -> Callable[[np.random.Generator], m.Map]:
@@ -97,6 +158,7 @@ BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # one map a r
     "ProbabilityRows": _segments,
     "AveragedBetaMap": _averaged,
 }
+MAPS |= {name: partial(example_of, kind) for name, kind in missing(m, m.Map, MAPS | BATCH_MAPS).items()}
 
 
 def some_levels(rng: np.random.Generator, k: int = 7) -> np.ndarray:

@@ -12,7 +12,8 @@ from scipy.stats import norm
 
 from calibrant import Normal, Recalibrated, concatenate
 from calibrant.maps import BetaMap
-from calibrant.maps.flow import FlowMap, hazard
+from calibrant.maps.flow import FlowMap
+from calibrant.numerics.tails import normal_hazard as hazard
 
 
 def some_map(n=3, bumps=4, seed=0):

@@ -10,7 +10,7 @@ from calibrant.maps import SplineMap, fit_isotonic, fit_spline
 from calibrant.maps.cells import Cells, cells_of
 from calibrant.maps.insurance import insured
 from calibrant.maps.shrunken import shrunken_affine
-from calibrant.maps.spline_problem import Fit, newton, place_knots, reduce
+from calibrant.maps.spline_problem import SplineSolution, newton, place_knots, reduce
 from experiments.harmless.cases import FIXABLE, RIGHT, Case
 from experiments.harmless.discrete import KINDS, change
 
@@ -142,7 +142,7 @@ def test_the_solution_minimises_the_objective_written_plainly() -> None:
         data = np.sum(0.5 * curve(cells.z) ** 2 - curve.log_slope(cells.z))
         return float(data + 0.5 * penalty * rough + 0.2 * np.sum(c - np.log(c) - 1))
 
-    found = newton(problem, Fit(0.0, np.ones(knots.size), -np.inf), penalty)
+    found = newton(problem, SplineSolution(0.0, np.ones(knots.size), -np.inf), penalty)
     theta = np.append(found.offset, np.log(found.slopes))
     independent = minimize(plain, np.zeros(knots.size + 1), method="BFGS", options={"gtol": 1e-4, "maxiter": 2000})
     assert plain(theta) == pytest.approx(independent.fun, abs=2e-3)
@@ -152,7 +152,7 @@ def test_the_solution_minimises_the_objective_written_plainly() -> None:
 def test_the_evidence_is_laplaces() -> None:
     cells = Cells(np.linspace(-2.0, 2.5, 40), np.ones(40))
     problem, penalty = reduce(cells), 10.0
-    found = newton(problem, Fit(0.0, np.ones(problem.knots.size), -np.inf), penalty)
+    found = newton(problem, SplineSolution(0.0, np.ones(problem.knots.size), -np.inf), penalty)
     theta = np.append(found.offset, found.slopes)
     differences = problem.differences
 

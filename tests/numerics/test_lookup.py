@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.numerics.lookup import BLOCK, KnotIndex, in_blocks
+from calibrant.numerics.blocks import BLOCK, in_blocks
+from calibrant.numerics.lookup import KnotIndex
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal(3000)

@@ -77,7 +77,7 @@ def assert_same_laws(after, before, y):
 
 
 def test_every_calibrator_is_here():
-    names = {name for name in calibrant.__all__ if name.endswith("Calibrator")}
+    names = {name for name in calibrant.__all__ if name.endswith("Calibrator")} - {"Calibrator"}
     tried = {type(item).__name__ for item in (*OF_LAWS.values(), *OF_SCORES.values())}
     below = {"AutoCalibrator", "DecisionCalibrator", "GroupedCalibrator", "PointCalibrator", "PriorShiftCalibrator"}
     assert names <= tried | below

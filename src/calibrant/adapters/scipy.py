@@ -11,6 +11,7 @@ from scipy import stats
 from .._checks import Array, to_array
 from ..distributions.base import Distribution
 from ..distributions.families.gamma import Gamma
+from ..distributions.families.gumbel import Gumbel
 from ..distributions.families.laplace import Laplace
 from ..distributions.families.logistic import Logistic
 from ..distributions.families.lognormal import LogNormal
@@ -37,6 +38,7 @@ def _truncated(low: Array, high: Array, loc: Array, scale: Array) -> Distributio
 ANYWHERE: dict[str, Callable[..., Distribution]] = {
     "norm": Normal,
     "laplace": Laplace,
+    "gumbel_r": Gumbel,
     "logistic": Logistic,
     "t": lambda df, loc, scale: StudentT(loc, scale, df),
     "cauchy": lambda loc, scale: StudentT(loc, scale, np.ones(len(loc))),

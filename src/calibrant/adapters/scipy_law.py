@@ -12,8 +12,7 @@ from .._checks import Array
 from ..distributions.base import Distribution, across
 from ..distributions.tables.lines import spread_out
 from ..maps.base import Side
-from ..numerics.both_tails import log_slope_of, score_of, score_of_logs, slack
-from ..numerics.tails import TINY
+from ..numerics.tails import TINY, log_slope_of, score_of, score_of_logs, slack
 
 
 class Source(Protocol):
@@ -81,8 +80,8 @@ class ScipyLaw(Distribution):
     --------
     >>> from scipy import stats
     >>> from calibrant import as_distribution
-    >>> as_distribution(stats.gumbel_r(loc=[0.0, 1.0])).median()
-    array([0.367, 1.367])
+    >>> as_distribution(stats.moyal(loc=[0.0, 1.0])).median()
+    array([0.788, 1.788])
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("parameters",)
@@ -170,8 +169,13 @@ class ScipyLaw(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Log density less that of the score."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
-        return log_slope_of(self._density(y), self.to_normal(y))
+        z = self.to_normal(y)
+        return z, log_slope_of(self._density(y), z)
 
     def _density(self, y: Array) -> Array:
         if self.is_discrete:

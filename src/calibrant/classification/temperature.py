@@ -7,14 +7,14 @@ import numpy as np
 from .._checks import Array, complain
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, less_largest, softmax_rows
+from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.roots import Where, solve_increasing
 from .base import CLIP, ScoreCalibrator, nearest_to_certain
 
 PENALTY = 5.0
-_BLOCK = 1 << 14  # numbers worked on at a time, to stay in the cache
 _FEW = 4096  # rows that find the neighbourhood of the solution
-_LOWEST, _HIGHEST = np.exp(-10.0), np.exp(10.0)  # of 1/T
-_MOST_STEPS = 200
-_CLOSE = 1e-7  # relative; the error after a Newton step of this size is its square
+_BOUNDS = (-10.0, 10.0)  # of log 1/T
+_CLOSE = 1e-7  # the error after a Newton step of this size is its square
 
 
 class TemperatureCalibrator(ScoreCalibrator):
@@ -78,19 +78,15 @@ def fit_sharpness(logs: Array, codes: Codes, weights: Array | None, penalty: flo
 
 
 def _solve(sums: _Sums, penalty: float, beta: float) -> float:
-    """Newton's method on the slope, which rises in β, kept between values where the slope is negative and positive."""
-    low, high = _LOWEST, _HIGHEST
-    for _ in range(_MOST_STEPS):
-        slope, bend = sums(beta)
-        slope, bend = slope + penalty * (1 - 1 / beta), bend + penalty / beta**2
-        low, high = (beta, high) if slope < 0 else (low, beta)
-        new = beta - slope / bend if bend > 0 else np.nan
-        if not low < new < high:
-            new = float(np.sqrt(low * high))
-        if abs(new - beta) <= _CLOSE * beta:
-            return new
-        beta = new
-    return beta
+    """Where the slope of the loss, which rises in log β, is 0."""
+
+    def height_and_slope(log_beta: Array, _: Where) -> tuple[Array, Array]:
+        b = np.exp(log_beta)
+        slope, bend = sums(float(b[0]))
+        return slope + penalty * (1 - 1 / b), bend * b + penalty / b
+
+    log_beta = solve_increasing(height_and_slope, np.zeros(1), np.log([beta]), bounds=_BOUNDS, close=_CLOSE)
+    return float(np.exp(log_beta[0]))
 
 
 class _Sums:
@@ -105,17 +101,17 @@ class _Sums:
 
     def __call__(self, beta: float) -> tuple[float, float]:
         n, classes = self._logs.shape
-        ones, step = np.ones(classes), max(1, _BLOCK // classes)
+        ones = np.ones(classes)
         slope, bend = -self._labels, 0.0
-        for start in range(0, n, step):
-            x = self._logs[start : start + step]
+        for rows in row_blocks(n, classes, BLOCK):
+            x = self._logs[rows]
             p = np.exp(beta * x)
             total = p @ ones
             p *= x
             mean = (p @ ones) / total
             p *= x
             variance = (p @ ones) / total - mean * mean
-            w = None if self._weights is None else self._weights[start : start + step]
+            w = None if self._weights is None else self._weights[rows]
             slope += float(mean.sum() if w is None else mean @ w)
             bend += float(variance.sum() if w is None else variance @ w)
         return slope, bend

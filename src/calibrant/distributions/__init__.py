@@ -2,6 +2,7 @@
 
 from .base import Distribution
 from .families.gamma import Gamma
+from .families.gumbel import Gumbel
 from .families.laplace import Laplace
 from .families.logistic import Logistic
 from .families.lognormal import LogNormal
@@ -22,6 +23,7 @@ __all__ = [
     "Distribution",
     "Ensemble",
     "Gamma",
+    "Gumbel",
     "Histogram",
     "Joined",
     "Laplace",

@@ -12,10 +12,8 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._checks import Array, count, index_of, probabilities, probability, to_array
 from ..maps.base import Map, Side, concatenate_maps
-from ..numerics.both_tails import log_between
-
-BLOCK = 16384  # numbers worked on at a time, so that intermediate results stay in the cache
-HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.tails import HALF_LOG_2PI, log_between
 
 
 class Distribution(ABC):
@@ -44,6 +42,10 @@ class Distribution(ABC):
     @abstractmethod
     def log_slope(self, y: Array) -> Array:
         """log dz/dy; raises where y sits on an atom."""
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """``to_normal(y)`` and ``log_slope(y)`` together; laws that need the one for the other evaluate it once."""
+        return self.to_normal(y), self.log_slope(y)
 
     # ---- what a law tells about itself ----
     def __len__(self) -> int:
@@ -111,13 +113,11 @@ class Distribution(ABC):
 
     def _by_blocks(self, compute: Callable[[Any, Array], Array], y: Array, block: int = BLOCK) -> Array:
         """Compute on cache-sized blocks of rows; ``compute`` takes a law and its points."""
-        n = len(self)
-        step = block if y.ndim < 2 else max(1, block // max(1, y.shape[1]))
-        if n <= step:
+        n, width = len(self), y.shape[1] if y.ndim == 2 else 1
+        if n * width <= block:
             return compute(self, y)
         out = np.empty((n, *y.shape[1:]) if y.ndim else n)
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
+        for rows in row_blocks(n, width, block):
             out[rows] = compute(self[rows], y[rows] if y.ndim and len(y) == n else y)
         return out
 
@@ -315,8 +315,8 @@ def _join_values(values: list[Any], lengths: list[int]) -> Any:
 
 def _log_density(law: Distribution, y: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
-        z = law.to_normal(y)
-        out = law.log_slope(y) - (0.5 * z) * z - HALF_LOG_2PI
+        z, log_slope = law.score_and_log_slope(y)
+        out = log_slope - (0.5 * z) * z - HALF_LOG_2PI
     return np.where(np.isinf(z), -np.inf, out)
 
 

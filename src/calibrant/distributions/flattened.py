@@ -10,9 +10,10 @@ from scipy.special import log_ndtr
 
 from .._checks import Array
 from ..maps.base import Side
-from ..numerics.both_tails import log_between, log_slope_of, score_of_logs
+from ..numerics.lines import count_below, pick
+from ..numerics.tails import log_between, log_slope_of, score_of_logs
 from .base import Distribution
-from .tables.lines import count_below, pick, spread_out
+from .tables.lines import spread_out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,11 +104,16 @@ class Flattened(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Log mass over width of the cell, seen in normal scores."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
         cell, inside = self._cell(y)
         mass = log_between(pick(self.scores, cell), pick(self.scores, cell + 1))
         density = mass - np.log(self.edges[cell + 1] - self.edges[cell])
-        return np.where(inside, log_slope_of(density, self.to_normal(y)), self.base.log_slope(y))
+        z = self.to_normal(y)
+        return z, np.where(inside, log_slope_of(density, z), self.base.log_slope(y))
 
     def _cell(self, y: Array) -> tuple[Any, Any]:
         last = len(self.edges) - 1

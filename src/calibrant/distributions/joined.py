@@ -64,10 +64,10 @@ class Joined(Distribution):
         """Each row's own."""
         return self._spread(lambda law: law.support[0]), self._spread(lambda law: law.support[1])
 
-    def _spread(self, compute: Callable[..., Array], *points: Array) -> Array:
-        """Compute on each part's rows and put the results back in order."""
+    def _spread(self, compute: Callable[..., Array], *points: Array, results: tuple[int, ...] = ()) -> Array:
+        """Compute on each part's rows and put the results back in order; several results a point on a last axis."""
         width = [p.shape[1] for p in points if p.ndim == 2]
-        out = np.empty((len(self), *width))
+        out = np.empty((len(self), *width, *results))
         for code, part in enumerate(self.parts):
             mine = self.code == code
             if mine.any():
@@ -85,7 +85,12 @@ class Joined(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Slopes by each row's own law."""
-        return self._spread(lambda law, v: law.log_slope(v), y)
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Both by each row's own law."""
+        both = self._spread(lambda law, v: np.stack(law.score_and_log_slope(v), axis=-1), y, results=(2,))
+        return both[..., 0], both[..., 1]
 
     def mean(self) -> Array:
         """Expectations by each row's own law."""

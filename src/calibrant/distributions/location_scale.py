@@ -29,7 +29,12 @@ class LocationScale(Parametric):
     def _standard_from_normal(self, z: Array) -> Array: ...
 
     @abstractmethod
-    def _standard_log_slope(self, u: Array) -> Array: ...
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
+        """log dz/du at u, whose score is z."""
+
+    def _standard_median(self) -> Array:
+        """Medians of U, (n,): 0 where its law is symmetric."""
+        return self._standard_from_normal(np.zeros(len(self)))
 
     def standardised(self, y: Array) -> Array:
         """(y - loc) / scale."""
@@ -42,9 +47,9 @@ class LocationScale(Parametric):
             return across(self.loc, u) + across(self.scale, u) * u
 
     def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
-        """The same shapes with scale * factor, moved by shift * scale."""
+        """The same shapes, stretched about their medians by a factor, moved by shift * scale."""
         law = self[:]
-        object.__setattr__(law, "loc", self.loc + shift * self.scale)
+        object.__setattr__(law, "loc", self.loc + (shift + self._standard_median() * (1 - factor)) * self.scale)
         object.__setattr__(law, "scale", positive(self.scale * factor, "scale"))
         return law
 
@@ -67,6 +72,16 @@ class LocationScale(Parametric):
         """Quantiles at normal scores."""
         return self.unstandardised(self._standard_from_normal(z))
 
+    def median(self) -> Array:
+        """The medians, (n,)."""
+        return self.unstandardised(self._standard_median())
+
     def log_slope(self, y: Array) -> Array:
         """log dz/dy."""
-        return self._standard_log_slope(self.standardised(y)) - across(np.log(self.scale), y)
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Both from one standardised outcome and its score."""
+        u = self.standardised(y)
+        z = self._standard_to_normal(u)
+        return z, self._standard_log_slope(u, z) - across(np.log(self.scale), y)

@@ -9,7 +9,9 @@ import numpy as np
 
 from .._checks import Array
 from ..maps.base import Map, Side
-from .base import BLOCK, HALF_LOG_2PI, Distribution
+from ..numerics.blocks import BLOCK
+from ..numerics.tails import HALF_LOG_2PI
+from .base import Distribution
 from .integrals.standard import StandardLaw
 from .location_scale import LocationScale
 
@@ -92,7 +94,13 @@ class Recalibrated(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Slopes add, nothing cancels."""
-        return self.base.log_slope(y) + self.map.log_slope(self.base.to_normal(y))
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """T(z) and the sum of the slopes, from one evaluation of the base."""
+        z, log_slope = self.base.score_and_log_slope(y)
+        t, log_bend = self.map.value_and_log_slope(z)
+        return t, log_slope + log_bend
 
     def logpdf(self, y: Any) -> Array:
         """Log density; the map gives its score and slope together."""
@@ -141,8 +149,9 @@ class Recalibrated(Distribution):
 
 def _log_density(law: Recalibrated, y: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
-        out, mapped = law.base.log_slope(y), law.map.log_density(law.base.to_normal(y))
-        out = out + mapped
+        z, log_slope = law.base.score_and_log_slope(y)
+        mapped = law.map.log_density(z)
+        out = log_slope + mapped
     out -= HALF_LOG_2PI
     np.copyto(out, -np.inf, where=mapped == -np.inf)
     return out

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array
+from ..numerics.blocks import joined, row_blocks
 from .base import Distribution
 from .integrals.segment_moments import Points, PrefixIntegrals, lower_integrals, upper_integrals
 from .location_scale import LocationScale
@@ -71,8 +72,7 @@ class Segmented(Recalibrated):
         return self._in_blocks(lambda part, v: part._crps(table, v), self._outcomes(y))
 
     def _in_blocks(self, compute: Callable[[Segmented, Array], Array], y: Array) -> Array:
-        parts = [slice(start, start + _ROWS) for start in range(0, len(self), _ROWS)]
-        return np.concatenate([np.empty(0), *(compute(self[rows], y[rows]) for rows in parts)])
+        return joined(compute(self[rows], y[rows]) for rows in row_blocks(len(self), block=_ROWS))
 
     def _table(self) -> PrefixIntegrals | None:
         """Integrals of the standard law that all rows share, where there is one and nothing is too steep for sums."""

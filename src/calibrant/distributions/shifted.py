@@ -87,6 +87,10 @@ class Shifted(Distribution):
         """The base's at y - shift."""
         return self.base.log_slope(y - across(self.shift, y))
 
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """The base's at y - shift."""
+        return self.base.score_and_log_slope(y - across(self.shift, y))
+
     def logpdf(self, y: Any) -> Array:
         """The base's at y - shift."""
         y = self._points(y)

@@ -10,8 +10,7 @@ from scipy.special import log_ndtr
 
 from .._checks import Array, complain, to_array
 from ..maps.base import Side
-from ..numerics.both_tails import log_between, log_slope_of, score_of_logs
-from ..numerics.tails import Mask
+from ..numerics.tails import Mask, log_between, log_slope_of, score_of_logs
 from .base import Distribution, across
 from .tables.lines import spread_out
 
@@ -127,8 +126,13 @@ class Truncated(Distribution):
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the base given the interval, less that of the score."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
-        return log_slope_of(_log_density(self, y), self.to_normal(y))
+        z = self.to_normal(y)
+        return z, log_slope_of(_log_density(self, y), z)
 
     def logpdf(self, y: Any) -> Array:
         """Log density of the base, raised by the probability cut away; -inf outside."""

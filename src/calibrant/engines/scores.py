@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._checks import Array
-from ..calibration.scores import normal_scores
+from ..calibration import normal_scores
 from ..distributions import Distribution
 from ..maps.base import Side
 from ..maps.cells import FAR, cells_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .._checks import Array
+from ..numerics.blocks import BLOCK, row_blocks
 from ..numerics.newton import newton
 from .linear import Features, LinearProblem, Prior
 from .trials import Trials
 
-_BLOCK = 16_384  # rows whose columns stay in the cache
 _FEW = 20_000  # rows that are looked at again and again without bins first
 _TOLERANCE = 1e-5  # of the last step; what is left is about its square
 _FARTHEST = 32.0
@@ -43,8 +43,8 @@ def most_likely(x: Array, rows: Array, events: Array, features: Features, lowest
     if len(x) > _FEW:
         start = LinearProblem([_binned(x, rows, events)], features, prior).solve(0.0, start, lowest)
     columns = x[None, :], rows[None, :], events[None, :]
-    cuts = range(0, len(x), _BLOCK)
-    parts = [Trials(*(column[:, cut : cut + _BLOCK] for column in columns)) for cut in cuts]
+    cuts = row_blocks(len(x), block=BLOCK)
+    parts = [Trials(*(column[:, cut] for column in columns)) for cut in cuts]
     exact = LinearProblem(parts, features, prior)
     return np.asarray(newton(lambda theta: exact.evaluate(theta, 0.0), start, lowest, tolerance=_TOLERANCE)[0])
 

@@ -8,15 +8,15 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri, ndtri_exp
+from scipy.special import log_ndtr, ndtri_exp
 
 from .._checks import Array
-from ..numerics.solve import solve_increasing
+from ..numerics.blocks import row_blocks
+from ..numerics.tails import HALF_LOG_2PI, score_of
 from .base import Map, Side, log_density_of
 
 What = Literal["height", "log_slope", "log_density"]
 
-_LOG_PHI0 = -0.5 * np.log(2 * np.pi)
 BLOCK = 65536  # beta maps evaluated at a time: intermediate results stay in the cache
 WIDE = 0.1  # posterior variance beyond which 13 nodes are too few
 STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, for a and b up to here
@@ -130,6 +130,12 @@ class AveragedBetaMap(Map):
         """Log of the slope in normal scores."""
         return self._at(z, "log_slope")
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one average, but for points so many that each has a table of its own."""
+        z = np.asarray(z, dtype=np.float64)
+        tabulated = z.ndim == 2 and self._nodes(z) is not None
+        return (self(z), self.log_slope(z)) if tabulated else self._both(z)
+
     def log_density(self, z: Array) -> Array:
         """Log slope less half the squared score."""
         return self._at(z, "log_density")
@@ -139,24 +145,20 @@ class AveragedBetaMap(Map):
         t = np.asarray(t, dtype=np.float64)
         target = self._spread_out(t)
 
-        def height_and_slope(z: Array) -> tuple[Array, Array]:
-            height, log_slope = self._both(z)
-            with np.errstate(over="ignore"):
-                return height, np.exp(log_slope)
+        out = np.empty(target.shape)
+        for rows in row_blocks(len(target), 16 * (1 if t.ndim < 2 else t.shape[1]), BLOCK):
+            start = np.clip(target[rows], -1e3, 1e3)
+            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, most=40)
+        return out
 
-        parts = self._row_blocks(1 if t.ndim < 2 else t.shape[1], 16)
-        if len(parts) > 1:
-            whole = [self[rows].inverse(target[rows]) for rows in parts]
-            return np.concatenate(whole)
-        return solve_increasing(height_and_slope, target, np.clip(target, -1e3, 1e3), most=40)
+    def _height_and_slope(self, z: Array) -> tuple[Array, Array]:
+        height, log_slope = self._both(z)
+        with np.errstate(over="ignore"):
+            return height, np.exp(log_slope)
 
     def _spread_out(self, z: Array) -> Array:
         """Write z out to (n,) or (n, k)."""
         return np.broadcast_to(z, (len(self.mean), z.shape[1]) if z.ndim == 2 else (len(self.mean),))
-
-    def _row_blocks(self, width: int, nodes: int) -> list[slice]:
-        step = max(1, BLOCK // (max(1, width) * nodes))
-        return [slice(start, start + step) for start in range(0, len(self.mean), step)]
 
     def _at(self, z: Array, what: What) -> Array:
         z = np.asarray(z, dtype=np.float64)
@@ -186,9 +188,8 @@ class AveragedBetaMap(Map):
         at = (z, log_ndtr(z), log_ndtr(-z))
         out = np.empty((len(self.mean), len(z)))
         for rule, mine in self._rules():
-            step = max(1, BLOCK // (len(z) * len(rule.weights)))
-            for start in range(0, len(mine), step):
-                rows = mine[start : start + step]
+            for part in row_blocks(len(mine), len(z) * len(rule.weights), BLOCK):
+                rows = mine[part]
                 out[rows] = self._dense_block(rule, rows, at, what)
         return out
 
@@ -204,7 +205,7 @@ class AveragedBetaMap(Map):
         above = h + 1
         np.divide(1.0, above, out=above)
         h *= above
-        height = np.zeros(()) if what == "log_density" else _score(rule.weights @ h, rule.weights @ above)
+        height = np.zeros(()) if what == "log_density" else score_of(rule.weights @ h, rule.weights @ above)
         if what == "height":
             return height
         h *= above
@@ -225,9 +226,8 @@ class AveragedBetaMap(Map):
         shared = z.ndim < 1 or len(z) < len(self.mean)
         low, high = log_ndtr(z), log_ndtr(-z)
         for rule, rows in self._rules():
-            step = max(1, BLOCK // (max((1, *shape[1:])) * len(rule.weights)))
-            for start in range(0, len(rows), step):
-                part = rows[start : start + step]
+            for block in row_blocks(len(rows), max((1, *shape[1:])) * len(rule.weights), BLOCK):
+                part = rows[block]
                 at = (z, low, high) if shared else (z[part], low[part], high[part])
                 height[part], log_slope[part] = self._block(rule, part, at)
         return height, log_slope
@@ -264,8 +264,8 @@ def _chosen(height: Array, log_slope: Array, what: What) -> Array:
 def _average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
     """Height and log slope from the averaged probabilities themselves; h is (nodes, ...) and overwritten."""
     z, low, high = at
-    density = slopes[0] * np.exp(_LOG_PHI0 - 0.5 * z * z - low)
-    density += slopes[1] * np.exp(_LOG_PHI0 - 0.5 * z * z - high)
+    density = slopes[0] * np.exp(-HALF_LOG_2PI - 0.5 * z * z - low)
+    density += slopes[1] * np.exp(-HALF_LOG_2PI - 0.5 * z * z - high)
     np.exp(h, out=h)
     above = h + 1
     np.divide(1.0, above, out=above)
@@ -274,13 +274,8 @@ def _average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Ar
     density *= above
     flat = (len(weights), -1)
     upper, lower, slope = ((weights @ part.reshape(flat)).reshape(h.shape[1:]) for part in (above, h, density))
-    t = _score(lower, upper)
-    return t, np.log(slope) + 0.5 * t * t - _LOG_PHI0
-
-
-def _score(lower: Array, upper: Array) -> Array:
-    """Normal score, from the smaller tail."""
-    return np.asarray(np.where(lower < upper, 1.0, -1.0) * ndtri(np.minimum(lower, upper)))
+    t = score_of(lower, upper)
+    return t, np.log(slope) + 0.5 * t * t + HALF_LOG_2PI
 
 
 def _log_average(weights: Array, h: Array, slopes: Array, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from .._checks import Array
+from ..numerics.roots import Where, solve_increasing
 from ..numerics.soundness import check_columns, check_numbers, check_rising
 
 Side = Literal["left", "right"]
+Heights = Callable[[Any, Array], tuple[Array, Array]]  # of maps at scores, with their slopes
 
 
 class Map(ABC):
@@ -58,9 +61,13 @@ class Map(ABC):
     def log_slope(self, z: Array) -> Array:
         """log T'(z); raises where the map has steps."""
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """T(z) and log T'(z) together; maps that need the one for the other evaluate it once."""
+        return self(z), self.log_slope(z)
+
     def log_density(self, z: Array) -> Array:
         r"""Log density of T at a score but for a constant, :math:`\log T'(z) - T(z)^2/2`; -inf where T is infinite."""
-        return log_density_of(self(z), self.log_slope(z))
+        return log_density_of(*self.value_and_log_slope(z))
 
     def __getitem__(self, rows: Any) -> Self:
         """The maps of these rows; a shared map serves any rows."""
@@ -73,6 +80,15 @@ class Map(ABC):
             check_columns(self)
             check_rising(self, self, self.bends)
             check_rising(self, self.inverse, np.empty(0))
+
+    def _solve(self, height_and_slope: Heights, target: Array, start: Array, **how: Any) -> Array:
+        """Where increasing heights meet their targets; ``height_and_slope(part, z)`` serves the maps of any rows."""
+        width = target.shape[1] if target.ndim == 2 else 1
+
+        def some(z: Array, where: Where) -> tuple[Array, Array]:
+            return height_and_slope(self if isinstance(where, slice) else self[where // width], z)
+
+        return solve_increasing(some, target, start, **how)
 
     def _pick(self, rows: Any) -> Self:
         part = object.__new__(type(self))

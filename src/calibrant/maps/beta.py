@@ -7,14 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_expit, log_ndtr, ndtri_exp
+from scipy.special import log_ndtr
 
 from .._checks import Array
-from ..numerics.solve import solve_increasing
+from ..numerics.tails import normal_hazard, score_of_logit
 from .base import Map, Side, across
 from .tails import UnitTails
-
-_LOG_PHI0 = -0.5 * np.log(2 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +40,20 @@ class BetaMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        h = self._logit(np.asarray(z))[0]
-        return -np.sign(h) * ndtri_exp(log_expit(-np.abs(h)))
+        return score_of_logit(self._logit(np.asarray(z))[0])
 
     def log_slope(self, z: Array) -> Array:
         """Log dR/dp seen in normal scores."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one logit."""
         z = np.asarray(z)
-        t = self(z)
+        h, low, high = self._logit(z)
+        t = score_of_logit(h)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _log_ratio(*self._logit(z), across(np.log(self.a), z), across(np.log(self.b), z)) + 0.5 * (t - z) * (
-                t + z
-            )
+            rate = _log_ratio(h, low, high, across(np.log(self.a), z), across(np.log(self.b), z))
+            return t, rate + 0.5 * (t - z) * (t + z)
 
     def inverse(self, t: Array) -> Array:
         """Solve a ln Φ(z) - b ln Φ(-z) + c = logit Φ(t) by guarded Newton steps."""
@@ -60,12 +61,11 @@ class BetaMap(Map):
         with np.errstate(invalid="ignore"):
             logit = log_ndtr(t) - log_ndtr(-t)
         target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
-        return solve_increasing(self._logit_and_slope, target, t)
+        return self._solve(BetaMap._logit_and_slope, target, t)
 
     def _logit_and_slope(self, z: Array) -> tuple[Array, Array]:
-        h, low, high = self._logit(z)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return h, across(self.a, z) * _hazard(z, low) + across(self.b, z) * _hazard(z, high)
+        h = self._logit(z)[0]
+        return h, across(self.a, z) * normal_hazard(-z) + across(self.b, z) * normal_hazard(z)
 
 
 def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
@@ -86,10 +86,6 @@ def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
     a, b, c = np.exp(best.x[0]), np.exp(best.x[1]), best.x[2]
     fitted = BetaMap(float(a), float(b), float(c))
     return UnitTails(fitted, float(z.min()), float(z.max())) if heavy_tails else fitted
-
-
-def _hazard(z: Array, log_probability: Array) -> Array:
-    return np.asarray(np.exp(_LOG_PHI0 - 0.5 * z * z - log_probability))
 
 
 def _log_ratio(h: Array, low: Array, high: Array, log_a: Any, log_b: Any) -> Array:

@@ -10,13 +10,14 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._checks import Array
+from ..numerics.blocks import BLOCK, row_blocks
 
 FEW = 2048  # up to this total weight every distinct score is its own cell
 FINE = 256  # cells per unit of asinh((z - median) / scale)
 HUGE, TINY = 1e20, 1e-20  # no score is taken for larger, nor for smaller unless 0
 FAR = 1e4  # scales from the median beyond which a score is just "very far"; five per row if there are few rows
 PARTS, MORE_PARTS = 9, 600  # points a repeated score is spread over, and more if it makes up all rows
-_BLOCK, _LARGE_BLOCK = 16384, 131072
+_LARGE_BLOCK = 8 * BLOCK
 _BITS, _ZOOM = 65536, 4096
 _LADDER = ((0.25, 0.75), (0.1, 0.9), (0.02, 0.98), (0.001, 0.999), (1e-12, 1 - 1e-12))
 _REACH = np.minimum(ndtri([high for _, high in _LADDER]), 4.0)  # half their distance in a standard normal law
@@ -134,15 +135,15 @@ def _gridded(z: Array, weights: Array | None, centre: float, scale: float) -> Ce
     size = 2 * edge + 2
     mass, moment = np.zeros(size), np.zeros(size)
     low, high = centre - FAR * scale, centre + FAR * scale
-    for start in range(0, z.size, _BLOCK):
-        u = np.clip(z[start : start + _BLOCK], low, high)
+    for part in row_blocks(z.size, block=BLOCK):
+        u = np.clip(z[part], low, high)
         u -= centre
         u /= scale
         position = np.arcsinh(u)
         position *= FINE
         position += edge
         cell = position.astype(np.intp)
-        w = None if weights is None else weights[start : start + _BLOCK]
+        w = None if weights is None else weights[part]
         mass += np.bincount(cell, w, minlength=size)
         moment += np.bincount(cell, u if w is None else w * u, minlength=size)
     kept = mass > 0
@@ -173,10 +174,10 @@ def _between(
             return float(0.5 * edges[i] + 0.5 * edges[i + 1]), float(0.5 * edges[j] + 0.5 * edges[j + 1])
         inner = np.linspace(low, high, _ZOOM + 1)
         edges, mass = np.concatenate([[low], inner, [high]]), np.zeros(_ZOOM + 2)
-        for start in range(0, z.size, _BLOCK):
-            place = (np.clip(z[start : start + _BLOCK], low, high) - low) * (_ZOOM / (high - low))
-            place += z[start : start + _BLOCK] >= low
-            w = None if weights is None else weights[start : start + _BLOCK]
+        for part in row_blocks(z.size, block=BLOCK):
+            place = (np.clip(z[part], low, high) - low) * (_ZOOM / (high - low))
+            place += z[part] >= low
+            w = None if weights is None else weights[part]
             mass += np.bincount(place.astype(np.intp), w, minlength=_ZOOM + 2)
     return float(low), float(low)
 
@@ -184,13 +185,13 @@ def _between(
 def _by_leading_bits(z: Array, weights: Array | None) -> tuple[Array, Array]:
     """Histogram with a bin for every value of the leading 16 bits: sign, exponent, four of the mantissa."""
     mass = np.zeros(_BITS)
-    for start in range(0, z.size, _LARGE_BLOCK):
-        block = np.ascontiguousarray(z[start : start + _LARGE_BLOCK])
+    for part in row_blocks(z.size, block=_LARGE_BLOCK):
+        block = np.ascontiguousarray(z[part])
         key = block.view(np.int64)
         key = key ^ ((key >> 63) & np.int64(2**63 - 1))  # ordered as the numbers are
         key >>= 48
         key += _BITS // 2
-        w = None if weights is None else weights[start : start + _LARGE_BLOCK]
+        w = None if weights is None else weights[part]
         mass += np.bincount(key, w, minlength=_BITS)
     keys = np.minimum(np.arange(_BITS + 1) - _BITS // 2, _BITS // 2 - 1) << 48
     edges = (keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import erfcx, expit, log_expit, log_ndtr, ndtri_exp
+from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array
-from ..numerics.solve import solve_increasing
+from ..numerics.tails import normal_hazard, score_of_logit
 from .base import Map, Side, across
 
-_STEPS = 8
 _CLOSE = 1e-13  # of h: beyond that there is only rounding
 
 
@@ -59,7 +58,7 @@ class FlowMap(Map):
         u = (z - across(self.location, z)) / scale
         a, b = across(self.a, z), across(self.b, z)
         h = a * log_ndtr(u) - b * log_ndtr(-u) + across(self.c, z)
-        slope = a * hazard(-u) + b * hazard(u)
+        slope = a * normal_hazard(-u) + b * normal_hazard(u)
         for j in range(self.heights.shape[1]):
             step = expit((u - across(self.centres[:, j], z)) / width)
             height = across(self.heights[:, j], z)
@@ -69,41 +68,24 @@ class FlowMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        return _score(self._logit_and_slope(np.asarray(z))[0])
+        return score_of_logit(self._logit_and_slope(np.asarray(z))[0])
 
     def log_slope(self, z: Array) -> Array:
         r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one logit."""
         h, slope = self._logit_and_slope(np.asarray(z))
+        t = score_of_logit(h)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(hazard(np.abs(_score(h)))))
+            return t, np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(normal_hazard(np.abs(t))))
 
     def inverse(self, t: Array) -> Array:
-        """Solve h(z) = logit Φ(t): a few guarded Newton steps for all, and more where they do not suffice."""
+        """Solve h(z) = logit Φ(t) by guarded Newton steps."""
         t = np.asarray(t, dtype=float)
         with np.errstate(invalid="ignore"):
             logit = log_ndtr(t) - log_ndtr(-t)
         target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
         start = across(self.location, t) + across(self.scale, t) * t
-        z = solve_increasing(self._logit_and_slope, target, start, most=_STEPS)
-        with np.errstate(invalid="ignore"):
-            off = np.abs(self._logit_and_slope(z)[0] - target) > _CLOSE * (1 + np.abs(target))
-        if off.any():
-            rest = self[np.nonzero(off)[0]]
-            z[off] = solve_increasing(rest._logit_and_slope, target[off], z[off])
-        return z
-
-
-def hazard(u: Array) -> Array:
-    r""":math:`\varphi(u)/\Phi(-u)`, without under- or overflow.
-
-    Examples
-    --------
-    >>> hazard(np.array([-50.0, 0.0, 1e100])).round(3)
-    array([0.000e+000, 7.980e-001, 1.000e+100])
-    """
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.sqrt(2 / np.pi) / erfcx(u / np.sqrt(2)))
-
-
-def _score(h: Array) -> Array:
-    return np.asarray(-np.sign(h) * ndtri_exp(log_expit(-np.abs(h))))
+        return self._solve(FlowMap._logit_and_slope, target, start, met=_CLOSE)

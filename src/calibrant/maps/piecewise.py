@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
@@ -55,9 +56,7 @@ class PiecewiseLinearMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Height of the bent line."""
-        piece = self._by_knot.segment(z)
-        start = np.maximum(piece - 1, 0)
-        return self.levels[start] + self._slopes[piece] * (z - self.knots[start])
+        return self._height(z, self._by_knot.segment(z))
 
     def inverse(self, t: Array) -> Array:
         """Where the bent line reaches t."""
@@ -68,6 +67,15 @@ class PiecewiseLinearMap(Map):
     def log_slope(self, z: Array) -> Array:
         """Log slope of the piece to the right of a knot."""
         return self._log_slopes[self._by_knot.segment(z)]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one look-up."""
+        piece = self._by_knot.segment(z)
+        return self._height(z, piece), self._log_slopes[piece]
+
+    def _height(self, z: Array, piece: NDArray[np.intp]) -> Array:
+        start = np.maximum(piece - 1, 0)
+        return self.levels[start] + self._slopes[piece] * (z - self.knots[start])
 
     def bent_line(self, reach: float = 38.0) -> tuple[Array, Array]:
         """Knots and levels with the tails drawn out to levels of at least ±reach."""
@@ -204,6 +212,10 @@ class ProbabilityMap(Map):
 
     def log_slope(self, z: Array) -> Array:
         """Log dR/dp seen in normal scores."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one score."""
         t = self(z)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.log(self._table[-1][self._by_knot.segment(z)]) + 0.5 * (t - z) * (t + z)
+            return t, np.log(self._table[-1][self._by_knot.segment(z)]) + 0.5 * (t - z) * (t + z)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
+from ..numerics.blocks import row_blocks
+from ..numerics.lines import count_below, pick
+from ..numerics.tails import log_between
 from .base import Map, Side
 
 _TINY = 1e-280  # smaller probabilities are worked out in logs
@@ -59,8 +62,7 @@ class ProbabilityRows(Map):
         """
         n, count = knots.shape
         levels, rise = np.empty((n, count)), np.empty((n, count + 1))
-        for start in range(0, n, _ROW_BLOCK):
-            rows = slice(start, start + _ROW_BLOCK)
+        for rows in row_blocks(n, block=_ROW_BLOCK):
             base = log_segment_masses(knots[rows]) if log_base is None else log_base[rows]
             levels[rows], rise[rows] = _levels_and_rise(base, log_masses[rows])
         return cls(knots, levels, rise)
@@ -73,20 +75,24 @@ class ProbabilityRows(Map):
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z))."""
         z = self._spread(z)
-        return _follow(z, _count_below(self.knots, z), (self.knots, self.levels, self.log_rise), 1.0)
+        return _follow(z, count_below(self.knots, z), (self.knots, self.levels, self.log_rise), 1.0)
 
     def inverse(self, t: Array) -> Array:
         """Score of the p with R(p) = Φ(t)."""
         t = self._spread(t)
-        return _follow(t, _count_below(self.levels, t, strict=True), (self.levels, self.knots, self.log_rise), -1.0)
+        return _follow(t, count_below(self.levels, t, strict=True), (self.levels, self.knots, self.log_rise), -1.0)
 
     def log_slope(self, z: Array) -> Array:
         """Log dR/dp seen in normal scores."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one look-up."""
         z = self._spread(z)
-        segment = _count_below(self.knots, z)
+        segment = count_below(self.knots, z)
         t = _follow(z, segment, (self.knots, self.levels, self.log_rise), 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _pick(self.log_rise, segment) + 0.5 * (t - z) * (t + z)
+            return t, pick(self.log_rise, segment) + 0.5 * (t - z) * (t + z)
 
     def _spread(self, z: Array) -> Array:
         z = np.asarray(z, dtype=np.float64)
@@ -95,7 +101,7 @@ class ProbabilityRows(Map):
 
 def log_segment_masses(knots: Array) -> Array:
     """Log probabilities of the K + 1 segments between normal scores (n, K), from the smaller tail."""
-    return _log_between(*_segment_ends(knots))
+    return log_between(*_segment_ends(knots))
 
 
 def _segment_ends(knots: Array) -> tuple[Array, Array]:
@@ -136,7 +142,7 @@ def _follow(x: Array, segment: NDArray[np.intp], table: tuple[Array, Array, Arra
     bottom, top = _edge(there, segment - 1), _edge(there, segment)
     with np.errstate(invalid="ignore"):
         flip = bottom + top > 0
-    rise = sign * _pick(log_rise, segment)
+    rise = sign * pick(log_rise, segment)
     image = _from_one_end(x, segment, (here, there), rise, flip)
     far = image > ndtri(_UPPER)
     image = np.where(flip, -image, image)
@@ -162,42 +168,13 @@ def _from_one_end(
     hard = ~((step > _TINY) & (total > _TINY) & np.isfinite(total)) & (x > start)
     if hard.any():
         with np.errstate(invalid="ignore"):
-            log_total = np.logaddexp(log_ndtr(level[hard]), rise[hard] + _log_between(start[hard], x[hard]))
+            log_total = np.logaddexp(log_ndtr(level[hard]), rise[hard] + log_between(start[hard], x[hard]))
         image[hard] = ndtri_exp(np.minimum(log_total, -1e-300))
     return np.where(x > start, image, level)
-
-
-def _log_between(low: Array, high: Array) -> Array:
-    r"""Log of :math:`\Phi(\text{high}) - \Phi(\text{low})`, from the smaller tail."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        flip = low + high > 0
-        a, b = np.where(flip, -high, low), np.where(flip, -low, high)
-        log_b = log_ndtr(b)
-        out = log_b + np.log1p(-np.exp(log_ndtr(a) - log_b))
-    return np.where((a < b) & (log_b > -np.inf), out, -np.inf)
 
 
 def _edge(table: Array, where: NDArray[np.intp]) -> Array:
     """Entries of each line; -inf before the first, +inf after the last."""
     last = table.shape[1] - 1
-    inside = _pick(table, np.clip(where, 0, last)) if last >= 0 else np.zeros(where.shape)
+    inside = pick(table, np.clip(where, 0, last)) if last >= 0 else np.zeros(where.shape)
     return np.where(where < 0, -np.inf, np.where(where > last, np.inf, inside))
-
-
-def _pick(table: Array, where: NDArray[np.intp]) -> Array:
-    lines = np.arange(len(table))
-    return np.asarray(table[lines[:, None] if where.ndim == 2 else lines, where])
-
-
-def _count_below(table: Array, x: Array, *, strict: bool = False) -> NDArray[np.intp]:
-    """Count the entries <= x (or < x) of each sorted line by bisection."""
-    width = table.shape[1]
-    found = np.zeros(x.shape, dtype=np.intp)
-    step = 1 << (width.bit_length() - 1) if width else 0
-    while step:
-        tried = found + step
-        probe = _pick(table, np.minimum(tried, width) - 1)
-        passed = ((probe < x) if strict else (probe <= x)) & (tried <= width)
-        found = np.where(passed, tried, found)
-        step >>= 1
-    return found

@@ -10,7 +10,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .._checks import Array, complain, finite, positive
-from ..numerics.lookup import KnotIndex, in_blocks
+from ..numerics.blocks import in_blocks
+from ..numerics.lookup import KnotIndex
 from .base import Map, Side
 
 

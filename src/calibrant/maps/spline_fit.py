@@ -10,7 +10,7 @@ from .cells import Cells, cells_of, spread_ties
 from .insurance import insured
 from .shrunken import shrunken_affine
 from .spline import SplineMap, increasing
-from .spline_problem import Fit, Problem, newton, reduce
+from .spline_problem import SplineProblem, SplineSolution, newton, reduce
 
 STIFFEST, SOFTEST = 7, -6  # decimal logarithms of the penalties tried
 DOUBT = 2.0  # nats of evidence a spline must have over an affine map to be trusted by half
@@ -18,7 +18,7 @@ ENOUGH = 8  # rows below which only an affine map is fitted
 
 
 def fit_spline(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> SplineMap:
-    r"""Fit the increasing map that makes scores standard normal, as flexible as they justify and no more.
+    r"""SplineSolution the increasing map that makes scores standard normal, as flexible as they justify and no more.
 
     .. math:: \min_{a, c > 0} \sum_i w_i \big[\tfrac12 T(z_i)^2 - \log T'(z_i)\big]
         + \tfrac\lambda2 \int (c''^2 + c'^2)\,dv + 0.2 \sum_k (c_k - \log c_k - 1)
@@ -70,9 +70,9 @@ def _blend(cells: Cells, affine: SplineMap) -> SplineMap:
     return SplineMap(knots, slopes, trust * spline(own) + (1 - trust) * affine(knots))
 
 
-def _most_evident(problem: Problem) -> tuple[Fit, Fit]:
+def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolution]:
     """Return the stiffest and the most evident fit: decades of penalties, then halves and quarters around the best."""
-    start = Fit(0.0, np.ones(problem.knots.size), -np.inf)
+    start = SplineSolution(0.0, np.ones(problem.knots.size), -np.inf)
     stiff = best = fit = newton(problem, start, 10.0**STIFFEST)
     at = float(STIFFEST)
     for decade in range(STIFFEST - 1, SOFTEST - 1, -1):

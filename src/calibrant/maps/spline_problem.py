@@ -21,7 +21,7 @@ _BINS = 16  # per piece, for the logarithms
 _STEPS = 100
 
 
-class Fit(NamedTuple):
+class SplineSolution(NamedTuple):
     """A solution: T = offset at the middle knot, T' = slopes at the knots; the log evidence of the penalty."""
 
     offset: float
@@ -29,7 +29,7 @@ class Fit(NamedTuple):
     evidence: float
 
 
-class Problem(NamedTuple):
+class SplineProblem(NamedTuple):
     """The data reduced to what the objective needs; its size does not depend on the number of rows."""
 
     knots: Array
@@ -42,7 +42,7 @@ class Problem(NamedTuple):
     stiffness: Array  # its eigenvalues
 
 
-def reduce(cells: Cells) -> Problem:
+def reduce(cells: Cells) -> SplineProblem:
     """The problem of fitting these cells, which should have median 0 and scale 1."""
     knots, spacing = place_knots(cells)
     size, gaps = knots.size, np.diff(knots)
@@ -57,7 +57,7 @@ def reduce(cells: Cells) -> Problem:
     rigidity = differences.T @ differences
     stiffness = np.maximum(np.linalg.eigvalsh(rigidity), 0.0)
     gram = _gram(cells, knots, piece, share)
-    return Problem(knots, gram, kept // _BINS, mean, mass[kept], differences, rigidity, stiffness)
+    return SplineProblem(knots, gram, kept // _BINS, mean, mass[kept], differences, rigidity, stiffness)
 
 
 def place_knots(cells: Cells) -> tuple[Array, float]:
@@ -104,8 +104,11 @@ def _heights(gaps: Array) -> Array:
     return np.asarray(heights - heights[size // 2])
 
 
-def newton(problem: Problem, start: Fit, penalty: float) -> Fit:
+def newton(problem: SplineProblem, start: SplineSolution, penalty: float) -> SplineSolution:
     r"""Minimise f by damped Newton steps; the log evidence is Laplace's, :math:`-f - \tfrac12\log\det H + \log Z`.
+
+    Not ``numerics.newton``: slopes must stay positive along the line search, and the last factor of the Hessian serves
+    the evidence.
 
     .. math:: f = \sum w \big[\tfrac12T^2 - \log T'\big] + \tfrac\lambda2|Dc|^2 + 0.2\sum(c - \log c - 1)
     """
@@ -120,11 +123,11 @@ def newton(problem: Problem, start: Fit, penalty: float) -> Fit:
         if decrement < 1e-6:
             break
     evidence = -value - float(np.log(np.diag(factor[0])).sum()) + _normaliser(problem, penalty)
-    return Fit(float(theta[0]), theta[1:], evidence)
+    return SplineSolution(float(theta[0]), theta[1:], evidence)
 
 
 def _search(
-    problem: Problem, here: tuple[Array, float], step: Array, decrement: float, penalty: float
+    problem: SplineProblem, here: tuple[Array, float], step: Array, decrement: float, penalty: float
 ) -> tuple[Array, float]:
     """Go along the step, halving it until slopes are positive and the objective has fallen."""
     theta, value = here
@@ -139,13 +142,13 @@ def _search(
     return theta, value
 
 
-def _normaliser(problem: Problem, penalty: float) -> float:
+def _normaliser(problem: SplineProblem, penalty: float) -> float:
     """Log of the prior's normalising constant, corrected for the skewness of its free directions."""
     total = penalty * problem.stiffness + PRIOR
     return float(0.5 * np.log(total).sum() - SKEW * (PRIOR / total).sum())
 
 
-def _objective(problem: Problem, theta: Array, penalty: float) -> float:
+def _objective(problem: SplineProblem, theta: Array, penalty: float) -> float:
     slopes = theta[1:]
     along = slopes[problem.piece] * (1 - problem.share) + slopes[problem.piece + 1] * problem.share
     fit = 0.5 * theta @ problem.gram @ theta - problem.mass @ np.log(along)
@@ -153,7 +156,7 @@ def _objective(problem: Problem, theta: Array, penalty: float) -> float:
     return float(fit + 0.5 * penalty * rough + PRIOR * (slopes - np.log(slopes) - 1).sum())
 
 
-def _derivatives(problem: Problem, theta: Array, penalty: float) -> tuple[Array, Array]:
+def _derivatives(problem: SplineProblem, theta: Array, penalty: float) -> tuple[Array, Array]:
     slopes, size, piece = theta[1:], theta.size - 1, problem.piece
     along = slopes[piece] * (1 - problem.share) + slopes[piece + 1] * problem.share
     left, right = (1 - problem.share) / along, problem.share / along

@@ -66,6 +66,12 @@ class UnitTails(Map):
         inside = np.clip(z, self.low, self.high)
         return np.where(z == inside, self.inner.log_slope(inside), 0.0)
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """The inner map's, and parallels to the diagonal beyond."""
+        inside = np.clip(z, self.low, self.high)
+        t, log_slope = self.inner.value_and_log_slope(inside)
+        return t + _beyond(z, inside), np.where(z == inside, log_slope, 0.0)
+
 
 def _beyond(z: Array, inside: Array) -> Array:
     return np.where(z == inside, 0.0, z - inside)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from .._checks import Array, column, complain, count, nonempty, probabilities, same_length, sample_weights
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
-from ..distributions.tables.lines import row_blocks
+from ..numerics.blocks import row_blocks
 
 Score = Callable[[Distribution, Array], Array]
 Labels = np.ndarray[Any, np.dtype[np.intp]]

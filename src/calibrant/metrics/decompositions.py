@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import Array, complain, count
 from ..distributions.base import Distribution
 from ..distributions.tables.ensemble import Ensemble
-from ..distributions.tables.lines import row_blocks
+from ..numerics.blocks import row_blocks
 from ._inputs import average, paired
 from .scores import nll
 

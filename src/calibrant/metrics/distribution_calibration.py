@@ -8,8 +8,8 @@ import numpy as np
 
 from .._checks import Array
 from ..distributions.base import Distribution
+from ..distributions.scores import score_intervals
 from ._inputs import EPS, Labels, equal_mass_bins, level_grid, paired
-from .pit_values import score_intervals
 from .quantile_calibration import Weighting, level_weights, observed_levels
 
 

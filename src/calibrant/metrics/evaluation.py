@@ -13,10 +13,10 @@ from scipy.special import ndtri
 from .._checks import Array
 from ..adapters.class_labels import Classes, Codes
 from ..distributions.base import Distribution
+from ..distributions.scores import score_intervals
 from ._classes import ClassForecasts, EventForecasts
 from .brier import brier_scores
 from .ece import problems_of_kind
-from .pit_values import score_intervals
 from .probabilities import log_losses
 from .scores import log_scores, pinball_loss
 

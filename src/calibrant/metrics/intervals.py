@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, nonempty, probabilities
-from ..distributions.tables.lines import row_blocks
+from ..numerics.blocks import row_blocks
 from ._inputs import average, no_weights_per_row, paired
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from .._checks import Array, count
+from ..distributions.scores import log_pits, score_intervals
 from ._inputs import paired, total
-from .pit_values import log_pits, score_intervals
 from .uniformity import TestResult
 
 

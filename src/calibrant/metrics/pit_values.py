@@ -1,17 +1,15 @@
-"""Probability integral transforms, with the care that atoms and far tails need."""
+"""Probability integral transforms."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from .._checks import Array, one_of
-from ..distributions.base import Distribution
+from ..distributions.scores import log_pits, score_intervals
 from ._inputs import paired
-
-PitKind = Literal["mid", "randomised"]
 
 
 def pit(
@@ -55,23 +53,3 @@ def pit(
     if kind == "interval":
         return np.column_stack([ndtr(left), ndtr(right)])
     return np.asarray(np.exp(log_pits(left, right, kind, random_state)[0]) if law.has_atoms else ndtr(right))
-
-
-def score_intervals(law: Distribution, y: Array) -> tuple[Array, Array]:
-    """Normal scores of P(Y < y) and P(Y <= y); the same array twice where there are no atoms."""
-    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
-    if not law.has_atoms:
-        return right, right
-    return np.minimum(law._by_blocks(lambda part, v: part.to_normal(v, "left"), y), right), right
-
-
-def log_pits(left: Array, right: Array, kind: PitKind, random_state: Any = None) -> tuple[Array, Array]:
-    """Both log p and log(1 - p) of the PITs between two normal scores, accurate in either tail."""
-    if left is right:
-        return log_ndtr(right), log_ndtr(-right)
-    share = 0.5 if kind == "mid" else np.random.default_rng(random_state).random(len(right))
-    with np.errstate(divide="ignore"):
-        rise, fall = np.log(share), np.log1p(-share)
-    low = np.logaddexp(fall + log_ndtr(left), rise + log_ndtr(right))
-    high = np.logaddexp(fall + log_ndtr(-left), rise + log_ndtr(-right))
-    return np.minimum(low, 0.0), np.minimum(high, 0.0)

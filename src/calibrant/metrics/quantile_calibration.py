@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array, one_of
-from ..distributions.tables.lines import row_blocks
+from ..distributions.scores import score_intervals
+from ..numerics.blocks import row_blocks
 from ._inputs import level_grid, level_scores, paired
-from .pit_values import score_intervals
 
 Scores = tuple[Array, Array]  # of P(Y < y) and of P(Y <= y); the same array twice where there are no atoms
 Weighting = Literal["uniform", "counts"]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from .._checks import Array, nonempty, probabilities, probability
 from ..distributions.base import Distribution
+from ..distributions.scores import score_intervals
 from ._inputs import by_blocks, mean_score
-from .pit_values import score_intervals
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import kstwo
 
 from .._checks import Array, one_of
+from ..distributions.scores import PitKind, log_pits, score_intervals
 from ._inputs import paired
 from ._null_laws import anderson_darling_sf, cramer_von_mises_sf
-from .pit_values import PitKind, log_pits, score_intervals
 
 
 @dataclass(frozen=True, slots=True)

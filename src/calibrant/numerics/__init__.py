@@ -1,1 +1,1 @@
-"""Numerical methods that laws, maps and links share: tails, roots, minima, look-up."""
+"""Numerical methods that laws, maps and links share: tails, roots, brackets, minima, blocks, look-up."""

@@ -1,30 +1,19 @@
-"""Which segment between sorted knots a number falls in, without a binary search, and the blocks it is done in."""
+"""Which segment between sorted knots a number falls in, without a binary search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .blocks import BLOCK, in_blocks
 
-BLOCK = 8192  # numbers worked on at a time: a handful of temporaries stays in the cache
 ROUNDS = 3  # halvings inside a cell; the few cells with 2**ROUNDS knots or more fall back on a binary search
 SLACK = 1e-6  # of a cell; far above the rounding error of a position, far below a cell
-
-
-def in_blocks(function: Callable[[Array], NDArray[Any]], z: Array, dtype: type = np.float64) -> NDArray[Any]:
-    """``function(z)`` for an elementwise function of 1-D arrays, computed block by block; any shape of z."""
-    z = np.asarray(z, dtype=np.float64)
-    flat = np.ravel(z)
-    out: NDArray[Any] = np.empty(flat.size, dtype)
-    for start in range(0, flat.size, BLOCK):
-        out[start : start + BLOCK] = function(flat[start : start + BLOCK])
-    return out.reshape(z.shape)
 
 
 class _Table(NamedTuple):
@@ -58,7 +47,7 @@ class KnotIndex:
 
     def segment(self, z: Array) -> NDArray[np.intp]:
         """Number of knots at or below each z, of any shape."""
-        if np.size(z) <= BLOCK:
+        if np.size(z) <= BLOCK // 2:
             return self._segment(np.asarray(z, dtype=np.float64))
         return in_blocks(self._segment, z, np.intp)
 

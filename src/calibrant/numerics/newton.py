@@ -1,4 +1,8 @@
-"""Newton's method with line search on many small convex problems at once."""
+"""Newton's method with line search on many small convex problems at once.
+
+It minimises losses of several parameters, so that a line search on the loss guards it; ``roots`` inverts functions of
+one number, which a bracket guards. One large problem without a Hessian matrix is for ``newton_cg``.
+"""
 
 from __future__ import annotations
 

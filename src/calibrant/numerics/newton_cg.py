@@ -1,4 +1,7 @@
-"""Newton's method for smooth convex problems with many parameters: steps by conjugate gradients."""
+"""Newton's method for one smooth convex problem with many parameters: steps by conjugate gradients.
+
+It only takes products with the Hessian, where ``newton`` factors many small Hessians at once.
+"""
 
 from __future__ import annotations
 

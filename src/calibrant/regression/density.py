@@ -17,9 +17,9 @@ from ..distributions.flattened import Flattened
 from ..distributions.segmented import Segmented
 from ..links import BetaLink, BinningLink, IsotonicLink, Link, LogisticLink, Trials, binned
 from ..maps.probability_rows import ProbabilityRows, log_segment_masses
+from ..numerics.blocks import BLOCK, row_blocks
 from .quantile import QuantileCalibrator
 
-_BLOCK = 32768  # numbers worked on at a time
 _TINY = 1e-290
 _FEWEST = 10  # rows up to which segments are left alone
 PARAMETRIC: dict[str, Callable[..., Link]] = {"beta": BetaLink.fit, "logistic": LogisticLink.fit}
@@ -151,7 +151,7 @@ class DensityCalibrator(ConditionalCalibrator):
             return law
         n, edges = len(law), self.thresholds_
         knots, (base_masses, masses) = np.empty((n, len(edges))), np.empty((2, n, len(edges) + 1))
-        for rows in _row_blocks(n, len(edges)):
+        for rows in row_blocks(n, len(edges) + 1, 2 * BLOCK):
             knots[rows] = law[rows].to_normal(edges[None, :])
             logits = segment_logits(knots[rows])
             base_masses[rows], masses[rows] = log_expit(logits), self.link_.log_probability(logits)
@@ -175,7 +175,7 @@ class _Blocks:
 
     def __iter__(self) -> Iterator[tuple[Array, NDArray[np.intp], Array]]:
         which = np.searchsorted(self.thresholds, self.y, side="left")
-        for rows in _row_blocks(len(self.y), len(self.thresholds)):
+        for rows in row_blocks(len(self.y), len(self.thresholds) + 1, 2 * BLOCK):
             knots = self.law[rows].to_normal(self.thresholds[None, :])
             yield segment_logits(knots), which[rows], self.w[rows]
 
@@ -188,11 +188,6 @@ class _Exact:
 
     def __iter__(self) -> Iterator[Trials]:
         return (Trials.one_of_many(*block) for block in self.blocks)
-
-
-def _row_blocks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // (width + 1))
-    return (slice(start, start + step) for start in range(0, n, step))
 
 
 def segment_logits(knots: Array) -> Array:

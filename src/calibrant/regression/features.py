@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 from .._checks import Array
 from ..calibration import normal_scores
 from ..distributions import Distribution, LocationScale
-from ..distributions.tables.lines import row_blocks
+from ..numerics.blocks import row_blocks
 
 CLIP, CLIP_ROWS = 0.002, 3  # share and number of rows on each side beyond which a feature is held constant
 LEAST_SPREAD = 0.05  # standard deviation of log σ below which it is no feature

@@ -15,8 +15,9 @@ from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution, Mixture, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.cells import Cells
-from ..maps.flow import FlowMap, hazard
+from ..maps.flow import FlowMap
 from ..maps.shrunken import shrunken_affine
+from ..numerics.tails import normal_hazard
 from .features import distinct_rows, fit_basis, fit_features, scores_by_row
 from .held_out import TRUST_IN_BASE, base_premium, held_out_splits
 from .posterior import Posterior
@@ -259,7 +260,7 @@ class _Problem(Posterior):
     def of(cls, u: Array, basis: Array, weights: Array, centres: Array, width: float) -> _Problem:
         """From scores (n,) and basis (n, size)."""
         step = expit((u - centres[:, None]) / width)
-        logs, hazards = (log_ndtr(u), log_ndtr(-u)), (hazard(-u), hazard(u))
+        logs, hazards = (log_ndtr(u), log_ndtr(-u)), (normal_hazard(-u), normal_hazard(u))
         return cls(np.ascontiguousarray(basis.T), weights, logs, hazards, step - 0.5, step * (1 - step) / width)
 
     @property

@@ -17,6 +17,7 @@ from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.segmented import Segmented
 from ..maps.probability_rows import ProbabilityRows, log_segment_masses
+from ..numerics.blocks import row_blocks
 from .features import Basis, fit_basis, merged
 from .quantile import QuantileCalibrator
 
@@ -148,8 +149,7 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _pairs(self, law: Distribution, y: Array) -> Iterator[_Pairs]:
         t = np.linspace(*self.range_, int(self.n_thresholds))
-        for start in range(0, len(y), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in row_blocks(len(y), block=_BLOCK):
             below = (y[rows, None] <= t).astype(float).ravel()
             basis = self._basis(self._features(law[rows], t))
             yield _Pairs(basis, _logit(law[rows], t).ravel(), below, rows)
@@ -223,7 +223,7 @@ class GPCCalibrator(ConditionalCalibrator):
         return np.linspace(*self.range_, int(self.n_grid))
 
     def _blocks(self, law: Distribution) -> Iterator[slice]:
-        return (slice(start, start + _BLOCK) for start in range(0, len(law), _BLOCK))
+        return row_blocks(len(law), block=_BLOCK)
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         law = self.quantile_.transform(forecasts)

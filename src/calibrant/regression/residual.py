@@ -101,7 +101,7 @@ class _Points:
             )
         law = as_distribution(forecasts)
         if isinstance(law, LocationScale):
-            return cls(law.loc, law.scale, True, law.index)
+            return cls(law.median(), law.scale, True, law.index)
         return cls(law.median(), law.std(), True, law.index)
 
     def __len__(self) -> int:

@@ -127,13 +127,15 @@ def _factor(law: Distribution, y: Array, w: Array, coverage: float | None) -> fl
 
 
 def _location_scale_factor(law: LocationScale, y: Array, w: Array, coverage: float | None) -> float:
-    u = np.abs(law.standardised(y))
-    if not u.any():
+    median = law.median()
+    away = np.abs(y - median)
+    if not away.any():
         raise ValueError("residuals must vary; all are 0. Were they fitted in-sample?")
     if coverage is not None:
-        reach = law.quantiles([0.5 + coverage / 2])[:, 0] - law.loc
-        return _upper_quantile(u * law.scale / reach, w, coverage)
-    start = np.log(np.average(u, weights=w))
+        low, high = law.interval(coverage).T
+        reach = np.where(y < median, median - low, high - median)
+        return _upper_quantile(away / reach, w, coverage)
+    start = np.log(np.average(away / law.scale, weights=w))
     best = minimize_scalar(
         lambda s: -float(w @ law.rescaled(np.exp(s)).logpdf(y)), bounds=(start - 4, start + 4), method="bounded",
         options={"xatol": 1e-10},

@@ -20,9 +20,9 @@ from ..calibration.contract import fit_with, transform_with
 from ..calibration.labels import labels_of
 from ..calibration.rows import learnable_rows
 from ..distributions import Distribution, concatenate
+from ..distributions.scores import score_intervals
 from ..metrics.catalogue import LOSS, MEASURES, Measured, measures_of
 from ..metrics.evaluation import ClassEvaluation, Evaluation, LawEvaluation
-from ..metrics.pit_values import score_intervals
 from .comparison import Comparison
 from .distinct import Places
 from .splits import Split, split_rows

@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from ..._checks import Array, probabilities
 from ...maps.base import Side
-from ...numerics.tails import LARGEST_SCORE
-from ..base import HALF_LOG_2PI, Parametric
+from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE
+from ..base import Parametric
 
 SLACK = 4e-13  # scores closer than this (relative to 1 + |z|) are taken for equal, so that ppf(cdf(k)) is k
 
@@ -100,7 +100,10 @@ def _quantile(law: Counts, q: Array) -> Array:
 
 
 def _smallest_count(law: Counts, z: Array) -> Array:
-    """Newton's method within a bracket, bisection where it is slow: exact, two evaluations where the guess is good."""
+    """Newton's method within a bracket, bisection where it is slow: two evaluations where the guess is good.
+
+    Unlike ``numerics.roots`` it moves by whole numbers and ends when two neighbours enclose the goal: exact.
+    """
     goal = z - SLACK * (1 + np.abs(z))
     probe = _guess(law, z)
     low, high = np.full(z.shape, -1.0), np.full(z.shape, np.inf)
@@ -115,14 +118,14 @@ def _smallest_count(law: Counts, z: Array) -> Array:
         with np.errstate(invalid="ignore"):
             ahead = np.where(np.isinf(hi), 2 * lo + 2, lo + np.floor((hi - lo) / 2))
         if turn < 6:
-            ahead = _newton(part, k, s, aim)
+            ahead = _ahead(part, k, s, aim)
         resolution = np.maximum(1.0, 4 * np.spacing(np.abs(lo)))
         probe[active] = np.clip(ahead, lo + resolution, hi - resolution)
         active = active[(hi - lo > resolution) & (lo < 1e299)]
     return high
 
 
-def _newton(law: Counts, k: Array, s: Array, goal: Array) -> Array:
+def _ahead(law: Counts, k: Array, s: Array, goal: Array) -> Array:
     """Where the score s at k would reach the goal if it went on rising as it does at k."""
     with np.errstate(over="ignore", invalid="ignore"):
         step = (goal - s) * np.exp(np.clip(-0.5 * s * s - HALF_LOG_2PI - law._log_mass(k), -700, 700))

@@ -12,8 +12,9 @@ from scipy.special import erf
 from ..._checks import Array, positive
 from ...maps.base import Side
 from ...numerics.factorials import log_gamma_kernel, log_half_step
-from ...numerics.tails import ROOT_2, gamma_quantile, gamma_score, gamma_tail, log_normal_hazard
-from ..base import HALF_LOG_2PI, Parametric, across
+from ...numerics.gamma_tails import gamma_quantile, gamma_score, gamma_tail
+from ...numerics.tails import HALF_LOG_2PI, ROOT_2, log_normal_hazard
+from ..base import Parametric, across
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +62,10 @@ class Gamma(Parametric):
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy; -inf for y < 0."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Slopes from density and score; far out from hazards, lest they cancel."""
         a, x = np.broadcast_arrays(across(self.shape, y), _standardised(self, y))
         z = gamma_score(a, x)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -70,7 +75,7 @@ class Gamma(Parametric):
             log_hazard = gamma_tail(a[far], x[far], z[far] > 0)[1]
             out[far] = log_hazard - np.log(x[far]) - log_normal_hazard(np.abs(z[far]))
         out = np.where(np.isinf(z), np.where(x == 0, np.inf, -np.inf), out)
-        return out - across(np.log(self.scale), y)
+        return z, out - across(np.log(self.scale), y)
 
     def logpdf(self, y: Any) -> Array:
         """Closed form; at y = 0 the limit from the right (infinite for shape < 1)."""

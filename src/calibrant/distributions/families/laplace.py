@@ -54,8 +54,7 @@ class Laplace(LocationScale):
         near = -np.log1p(-erf(np.minimum(size, 1.0) / ROOT_2))
         return np.copysign(np.where(size < 1, near, -log_ndtr(-size) - LOG_2), z)
 
-    def _standard_log_slope(self, u: Array) -> Array:
-        z = self._standard_to_normal(u)
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
         return -log_normal_hazard(np.abs(z))  # the hazard of a Laplace tail is 1
 
     def _kinks(self) -> Array:

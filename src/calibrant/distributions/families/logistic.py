@@ -51,9 +51,8 @@ class Logistic(LocationScale):
         with np.errstate(invalid="ignore"):
             return np.where(np.abs(z) < 1, near, log_ndtr(z) - log_ndtr(-z))
 
-    def _standard_log_slope(self, u: Array) -> Array:
-        size = np.abs(u)
-        return log_expit(size) - log_normal_hazard(np.abs(self._standard_to_normal(u)))
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
+        return log_expit(np.abs(u)) - log_normal_hazard(np.abs(z))
 
     def logpdf(self, y: Any) -> Array:
         """Closed form."""

@@ -10,8 +10,8 @@ from scipy.special import erf, log_ndtr, ndtr
 
 from ..._checks import Array, finite, positive
 from ...maps.base import Side
-from ...numerics.tails import ROOT_2
-from ..base import HALF_LOG_2PI, Parametric, across
+from ...numerics.tails import HALF_LOG_2PI, ROOT_2
+from ..base import Parametric, across
 
 SMALL_SCALE = 0.01
 

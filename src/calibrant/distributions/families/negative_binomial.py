@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import erf, hyp2f1
 
 from ..._checks import Array, positive
+from ...numerics.beta_tails import beta_score
 from ...numerics.factorials import log_beta_kernel
-from ...numerics.tails import ROOT_2, beta_score
+from ...numerics.tails import ROOT_2
 from ..base import across
 from .counts import Counts
 

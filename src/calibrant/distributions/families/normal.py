@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..base import HALF_LOG_2PI
+from ...numerics.tails import HALF_LOG_2PI
 from ..location_scale import LocationScale
 
 
@@ -46,7 +46,7 @@ class Normal(LocationScale):
     def _standard_from_normal(self, z: Array) -> Array:
         return z
 
-    def _standard_log_slope(self, u: Array) -> Array:
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
         return np.zeros(u.shape)
 
     def mean(self) -> Array:

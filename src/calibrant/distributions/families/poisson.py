@@ -10,7 +10,8 @@ from scipy.special import erf, i0e, i1e
 
 from ..._checks import Array, positive
 from ...numerics.factorials import log_gamma_kernel
-from ...numerics.tails import ROOT_2, gamma_score
+from ...numerics.gamma_tails import gamma_score
+from ...numerics.tails import ROOT_2
 from ..base import across
 from .counts import Counts
 

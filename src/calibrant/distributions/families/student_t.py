@@ -11,8 +11,9 @@ from scipy.special import digamma, exprel, log_ndtr, ndtr, stdtr, stdtrit
 
 from ..._checks import Array, positive
 from ...numerics.factorials import log_half_step
-from ...numerics.tails import LARGEST_SCORE, TINY, Index, log_normal_hazard, score, solve_log_tail
-from ..base import HALF_LOG_2PI, across
+from ...numerics.roots import Where, solve_increasing
+from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE, TINY, log_normal_hazard, score_of_tail
+from ..base import across
 from ..location_scale import LocationScale
 
 
@@ -57,7 +58,7 @@ class StudentT(LocationScale):
     def _standard_to_normal(self, u: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
         size = np.abs(u)
-        return score(stdtr(df, -size), u > 0, lambda i: _far_tail(df[i], _log(size[i]))[0])
+        return score_of_tail(stdtr(df, -size), u > 0, lambda i: _far_tail(df[i], _log(size[i]))[0])
 
     def _standard_from_normal(self, z: Array) -> Array:
         df, z = np.broadcast_arrays(across(self.df, z), z)
@@ -68,9 +69,11 @@ class StudentT(LocationScale):
             size[far] = _far_quantile(df[far], np.abs(z[far]))
         return np.where(np.abs(z) < LARGEST_SCORE, np.sign(z) * size, z)
 
-    def _standard_log_slope(self, u: Array) -> Array:
+    def _standard_median(self) -> Array:
+        return np.zeros(len(self))
+
+    def _standard_log_slope(self, u: Array, z: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
-        z = self._standard_to_normal(u)
         far = (np.abs(z) > 36) & np.isfinite(u)
         with np.errstate(over="ignore", invalid="ignore"):
             out: Array = _log_density(df, u) + 0.5 * z * z + HALF_LOG_2PI
@@ -164,12 +167,12 @@ def _far_quantile(df: Array, z: Array) -> Array:
     square = z * z / df
     start = 0.5 * (np.log(df) + square + np.log(-np.expm1(-square)))  # z² = df log(1 + u²/df), nearly
 
-    def tail(v: Array, i: Index) -> tuple[Array, Array]:
+    def height_and_slope(v: Array, i: Where) -> tuple[Array, Array]:
         value, hazard = _tail(df[i], v)
-        return value, -hazard
+        return -value, hazard
 
     with np.errstate(over="ignore"):
-        return np.exp(solve_log_tail(tail, log_ndtr(-z), start))
+        return np.exp(solve_increasing(height_and_slope, -log_ndtr(-z), start, close=1e-9, longest=5.0))
 
 
 def _crps(law: StudentT, y: Array) -> Array:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..base import BLOCK, Distribution
+from ...numerics.blocks import BLOCK, joined, row_blocks
+from ..base import Distribution
 
 # An integrand takes the distance u from the centre, the cdf and the sf of one block of points.
 Integrand = Callable[[Array, Array, Array], Array]
@@ -39,6 +40,7 @@ NODES = np.concatenate([-_X, [0.0], _X[::-1]])
 KRONROD = np.concatenate([_K, [0.209482141084727828012999174891714], _K[::-1]])
 GAUSS = np.concatenate([_G, [0.417959183673469387755102040816327], _G[::-1]])
 TOLERANCE, DEEPEST = 1e-10, 48
+ROWS = 1024  # integrated at a time
 FARTHEST = 1e150  # units from the centre; squares stay finite
 
 
@@ -104,10 +106,8 @@ class _Frame:
 def _integral(law: Distribution, frame: _Frame, integrand: Integrand) -> Array:
     """Integrate over the whole line, row by row, in blocks of rows."""
     whole = _sum_over_counts if law.on_integers else _adaptive
-    step = 1024
-    parts = [slice(start, start + step) for start in range(0, len(law), step)]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return np.concatenate([np.empty(0), *(whole(law[rows], frame[rows], integrand) for rows in parts)])
+        return joined(whole(law[rows], frame[rows], integrand) for rows in row_blocks(len(law), block=ROWS))
 
 
 def _adaptive(law: Distribution, frame: _Frame, integrand: Integrand) -> Array:
@@ -141,9 +141,7 @@ def _kronrod(
     """Value and error estimate of each panel."""
     rows, left, right = panels
     value, error = np.empty(len(rows)), np.empty(len(rows))
-    step = BLOCK // len(NODES)
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
+    for part in row_blocks(len(rows), len(NODES), BLOCK):
         half = 0.5 * (right[part] - left[part])
         u = (left[part] + half)[:, None] + half[:, None] * NODES
         own = frame[rows[part]]

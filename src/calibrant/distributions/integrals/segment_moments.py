@@ -17,6 +17,7 @@ from ..._checks import Array
 from ...maps.base import Map
 from ...numerics.lookup import KnotIndex
 from ..location_scale import LocationScale
+from .standard import panel_edges
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FAR = 8.5 * 1.08 ** np.arange(1, 20)
@@ -52,9 +53,7 @@ class PrefixIntegrals:
     @classmethod
     def of(cls, standard: LocationScale, map: Map) -> PrefixIntegrals:
         """Gauss-Legendre sums on panels."""
-        scores = np.concatenate([map.bends, np.asarray(map.inverse(_SCORES))])
-        edges = np.unique(standard.from_normal(scores[None, :])[0])
-        edges = edges[np.isfinite(edges)]
+        edges, _ = panel_edges(standard, map, _SCORES)
         bare = cls(standard, map, edges, np.empty(0), np.empty(0), KnotIndex(edges))
         low, high = (bare._panels(edges[:-1], edges[1:], sign) for sign in (1.0, -1.0))
         none = np.zeros((3, 1))

@@ -17,8 +17,10 @@ from scipy.special import ndtr
 from ..._checks import Array
 from ...maps.base import Map
 from ...maps.piecewise import PiecewiseLinearMap
+from ...numerics.blocks import BLOCK, joined, row_blocks
 from ...numerics.lookup import KnotIndex
-from ..base import BLOCK, HALF_LOG_2PI, Distribution
+from ...numerics.tails import HALF_LOG_2PI
+from ..base import Distribution
 from ..families.normal import Normal
 from ..location_scale import LocationScale
 
@@ -52,9 +54,7 @@ class StandardLaw:
 
     def crps(self, u: Array) -> Array:
         """CRPS of standardised outcomes."""
-        step = BLOCK // 4
-        parts = [self._crps(u[start : start + step]) for start in range(0, len(u), step)]
-        return np.concatenate([np.empty(0), *parts])
+        return joined(self._crps(u[rows]) for rows in row_blocks(len(u), block=BLOCK // 4))
 
     def _crps(self, u: Array) -> Array:
         last = len(self.edges) - 1
@@ -70,12 +70,19 @@ def _assemble(edges: Array, moments: tuple[float, float], panels: tuple[Array, A
     return StandardLaw(edges, *moments, below, above, partial, KnotIndex(edges))
 
 
+def panel_edges(standard: LocationScale, map: Map, scores: Array) -> tuple[Array, float]:
+    """Where panels end: at bends, kinks and the given scores of the mapped law; and its median, one of them."""
+    scores = np.concatenate([map.bends, np.asarray(map.inverse(np.append(scores, 0.0)))])
+    at = standard.from_normal(scores[None, :])[0]
+    edges = np.unique(np.concatenate([at, standard._kinks()[0]]))
+    edges = edges[np.isfinite(edges)]
+    return edges, float(np.clip(at[-1], edges[0], edges[-1]))
+
+
 def _smooth(standard: LocationScale, map: Map) -> StandardLaw:
     """Gauss-Legendre on every panel; exact for step maps, to rounding for smooth ones."""
     law = _Mapped(standard, map)
-    scores = np.concatenate([map.bends, np.asarray(map.inverse(_SCORES)), [0.0]])
-    edges = np.unique(standard.from_normal(scores[None, :])[0])
-    edges = edges[np.isfinite(edges)]
+    edges, centre = panel_edges(standard, map, _SCORES)
     x, w = np.polynomial.legendre.leggauss(16 if len(edges) < 4096 else 6)
 
     def partial(panel: Array, u: Array) -> tuple[Array, Array]:
@@ -89,12 +96,12 @@ def _smooth(standard: LocationScale, map: Map) -> StandardLaw:
         y = (edges[:-1] + half)[:, None] + half[:, None] * x
         z = law.to_normal(y)
         cdf, sf = ndtr(z), ndtr(-z)
-        tail = np.where(y < 0, cdf, sf)
-        first = float((half * ((np.sign(y) * tail) @ w)).sum())
-        second = float((half * ((2 * np.abs(y) * tail) @ w)).sum())
+        away, tail = y - centre, np.where(y < centre, cdf, sf)
+        first = float((half * ((np.sign(away) * tail) @ w)).sum())
+        second = float((half * ((2 * np.abs(away) * tail) @ w)).sum())
         panels = half * (np.square(cdf) @ w), half * (np.square(sf) @ w)
     index = float(standard.tail_index[0])
-    moments = (first if index > 1 else np.inf, second - first**2 if index > 2 else np.inf)
+    moments = (centre + first if index > 1 else np.inf, second - first**2 if index > 2 else np.inf)
     return _assemble(edges, moments, panels, partial)
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
+from ...numerics.blocks import joined, row_blocks
 from ..families.normal import Normal
 from ..integrals import quadrature
-from ..tables.lines import row_blocks
 from ..tables.segments import density
 from .grid import Estimate, are_bent_lines, by_doubling, over_cells
 from .panels import between_corners, corners
@@ -36,8 +36,7 @@ def crps(law: Mixture, y: Array) -> Array:
     """CRPS of one outcome per row, by the way that suits the components."""
     parts = law.components
     if len(parts) <= _MANY and all(type(part) is Normal for part in parts):
-        blocks = [_normal_crps(law[rows], y[rows]) for rows in row_blocks(len(law), len(parts))]
-        return np.concatenate([np.empty(0), *blocks])
+        return joined(_normal_crps(law[rows], y[rows]) for rows in row_blocks(len(law), len(parts)))
     if law.has_atoms or np.any(law.tail_index < 1):
         return quadrature.crps(law, y)
     score = law._average([part.crps(y) for part in parts])

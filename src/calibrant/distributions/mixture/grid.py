@@ -16,12 +16,12 @@ from scipy.special import ndtr
 
 from ..._checks import Array
 from ...maps.piecewise import PiecewiseLinearMap
+from ...numerics.blocks import row_blocks
 from ..base import Distribution
 from ..families.normal import Normal
 from ..integrals.standard import StandardLaw
 from ..location_scale import LocationScale
 from ..recalibrated import Recalibrated
-from ..tables.lines import row_blocks
 
 if TYPE_CHECKING:
     from .law import Mixture

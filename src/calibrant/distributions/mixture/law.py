@@ -11,10 +11,10 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from ..._checks import Array, complain, count, finite, to_array
 from ...maps.base import Side
-from ...numerics.both_tails import log_slope_of, score_of_logs, slack
-from ...numerics.tails import TINY
+from ...numerics.brackets import smallest_atom_reaching, smallest_reaching
+from ...numerics.roots import Where
+from ...numerics.tails import TINY, log_slope_of, score_of_logs, slack
 from ..base import Distribution, across
-from ..inverse import smallest_atom_reaching, smallest_reaching
 from ..tables.lines import SharedOrByRow, spread_out
 from .crps import crps
 
@@ -143,20 +143,33 @@ class Mixture(SharedOrByRow):
                 np.copyto(low, q, where=q < low)
                 np.copyto(high, q, where=q > high)
         if not self.has_atoms:
-            return smallest_reaching(self, z, (low, high, guess), flats=self._may_be_flat())
+            return smallest_reaching(self._score_at, z, (low, high, guess), flats=self._may_be_flat())
         eased = z - slack(z)
         if self.is_discrete:
-            return smallest_atom_reaching(self, eased, (low, high), self._snapped)
-        return self._onto_atoms(smallest_reaching(self, eased, (low, high, guess), flats=True), eased, high - low)
+            return smallest_atom_reaching((self._left_score, self.to_normal), eased, (low, high), self._snapped)
+        reached = smallest_reaching(self._score_at, eased, (low, high, guess), flats=True)
+        return self._onto_atoms(reached, eased, high - low)
 
     def log_slope(self, y: Array) -> Array:
         """Log density of the mixture less that of its normal score."""
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
         y = spread_out(y, len(self))
-        return log_slope_of(_log_density(self, y), self.to_normal(y))
+        z = self.to_normal(y)
+        return z, log_slope_of(_log_density(self, y), z)
 
     def logpdf(self, y: Any) -> Array:
         """Log of the average density."""
         return self._by_blocks(_log_density, self._points(y))
+
+    def _score_at(self, y: Array, rows: Where) -> Array:
+        """Scores of points in all rows, or in some."""
+        return (self if isinstance(rows, slice) else self[rows]).to_normal(y)
+
+    def _left_score(self, y: Array) -> Array:
+        return self.to_normal(y, "left")
 
     def _may_be_flat(self) -> bool:
         """Whether there may be gaps: only laws with ends leave any."""

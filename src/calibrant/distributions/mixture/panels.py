@@ -12,9 +12,9 @@ import numpy as np
 
 from ..._checks import Array
 from ...maps.base import Map
+from ...numerics.blocks import row_blocks
 from ..base import Distribution
 from ..recalibrated import Recalibrated
-from ..tables.lines import row_blocks
 from .grid import REACH, Estimate, variance
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 
 from ..._checks import Array, complain, finite, index_of, one_of, to_array
 from ...maps.base import Side
-from .lines import SharedOrByRow, row_blocks
+from ...numerics.blocks import row_blocks
+from .lines import SharedOrByRow
 from .steps import Steps, scaled
 from .transport import Transport
 from .weighted_members import WeightedMembers, pairs

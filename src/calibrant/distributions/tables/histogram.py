@@ -10,9 +10,11 @@ from scipy.special import ndtr
 
 from ..._checks import Array, complain, finite, index_of, to_array
 from ...maps.base import Side
-from ...numerics.both_tails import log_slope_of, score_of
+from ...numerics.blocks import row_blocks
+from ...numerics.lines import Positions, count_below, pick
+from ...numerics.tails import log_slope_of, score_of
 from ..base import across
-from .lines import Positions, SharedOrByRow, count_below, pick, row_blocks, spread_out
+from .lines import SharedOrByRow, spread_out
 
 _SLACK = 1e-13  # relative error that a probability may carry and still meet the edge of its cell
 
@@ -107,7 +109,12 @@ class Histogram(SharedOrByRow):
 
     def log_slope(self, y: Array) -> Array:
         """Log of mass over width, less the log density of the score."""
-        return log_slope_of(_log_density(self, y), self.to_normal(y))
+        return self.score_and_log_slope(y)[1]
+
+    def score_and_log_slope(self, y: Array) -> tuple[Array, Array]:
+        """Scores, and slopes from these and the density."""
+        z = self.to_normal(y)
+        return z, log_slope_of(_log_density(self, y), z)
 
     def logpdf(self, y: Any) -> Array:
         """Log of mass over width, also on the ends of the support; -inf outside."""

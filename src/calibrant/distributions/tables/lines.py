@@ -1,41 +1,14 @@
-"""Tables with one line per law, or one line for all laws: look-up, slicing and joining."""
+"""Tables with one line per law, or one line for all laws: slicing and joining."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..._checks import Array
-from ..base import BLOCK, Distribution, _row_selection
-
-Positions = NDArray[np.intp]
-
-
-def count_below(table: Array, y: Array, *, strict: bool = False) -> Positions:
-    """Count the entries <= y (or < y) in each sorted line: y is (n,) or (n, k), the table (m,) or (n, m)."""
-    if table.ndim == 1:
-        return np.searchsorted(table, y, side="left" if strict else "right")
-    m = table.shape[1]
-    found = np.zeros(y.shape, dtype=np.intp)
-    step = 1 << (m.bit_length() - 1) if m else 0
-    while step:
-        tried = found + step
-        probe = pick(table, np.minimum(tried, m) - 1)
-        passed = (probe < y) if strict else (probe <= y)
-        found = np.where(passed & (tried <= m), tried, found)
-        step >>= 1
-    return found
-
-
-def pick(table: Array, where: Positions) -> Array:
-    """Entries of each line at the given places: where is (n,) or (n, k), the table (m,) or (n, m)."""
-    if table.ndim == 1:
-        return table[where]
-    lines = np.arange(len(table))
-    return table[lines[:, None] if where.ndim == 2 else lines, where]
+from ..base import Distribution, _row_selection
 
 
 def spread_out(y: Array, rows: int) -> Array:
@@ -47,12 +20,6 @@ def spread_out(y: Array, rows: int) -> Array:
 def times(table: Array, line: Array) -> Array:
     """Sum over each line of table x line, where ``line`` is (m,) or (n, m)."""
     return np.asarray(table @ line if line.ndim == 1 else np.vecdot(table, line))
-
-
-def row_blocks(rows: int, width: int) -> Iterator[slice]:
-    """Slices of rows that hold a few cache-sized blocks of numbers each."""
-    step = max(1, 4 * BLOCK // max(1, width))
-    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 class SharedOrByRow(Distribution):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..base import HALF_LOG_2PI
+from ...numerics.tails import HALF_LOG_2PI
 
 _SHORT, _SHORT_HAT = 1e-3, 0.25
 _HALF_GAP = 0.5 / np.sqrt(3.0)  # the two Gauss-Legendre points lie this far from the middle of a unit segment

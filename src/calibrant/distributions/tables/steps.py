@@ -16,8 +16,10 @@ import numpy as np
 
 from ..._checks import Array
 from ...maps.base import Side
-from ...numerics.both_tails import score_of, slack
-from .lines import count_below, pick, row_blocks, spread_out, times
+from ...numerics.blocks import row_blocks
+from ...numerics.lines import count_below, pick
+from ...numerics.tails import score_of, slack
+from .lines import spread_out, times
 from .weighted_members import pairs
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..._checks import Array
 from ...maps.base import Side
-from ...numerics.both_tails import slack
-from ...numerics.tails import Mask
-from .lines import Positions, count_below, pick, row_blocks, spread_out, times
+from ...numerics.blocks import row_blocks
+from ...numerics.lines import Positions, count_below, pick
+from ...numerics.tails import Mask, slack
+from .lines import spread_out, times
 from .segments import hat_products, mean_square, square_below, tail_moments
 
 T = TypeVar("T")

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._checks import Array, finite
-from ...numerics.both_tails import score_of
-from ...numerics.tails import Mask
+from ...numerics.tails import Mask, score_of
 
 
 @dataclass(frozen=True, eq=False)

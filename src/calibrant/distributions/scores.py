@@ -1,18 +1,49 @@
-"""From forecasts and outcomes to the normal scores that maps are fitted to."""
+"""Normal scores of outcomes under their laws: what maps are fitted to and measures look at."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, complain
-from ..distributions import Distribution
-from ..metrics.pit_values import score_intervals
+from ..numerics.tails import score_of
+from .base import Distribution
+
+PitKind = Literal["mid", "randomised"]
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
 _FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
+
+
+def score_intervals(law: Distribution, y: Array) -> tuple[Array, Array]:
+    """Normal scores of P(Y < y) and P(Y <= y); the same array twice where there are no atoms.
+
+    Examples
+    --------
+    >>> from calibrant import Normal, Poisson
+    >>> score_intervals(Normal([0.0], 2.0), np.array([1.0]))
+    (array([0.5]), array([0.5]))
+    >>> score_intervals(Poisson([1.0]), np.array([0.0]))
+    (array([-inf]), array([-0.337]))
+    """
+    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
+    if not law.has_atoms:
+        return right, right
+    return np.minimum(law._by_blocks(lambda part, v: part.to_normal(v, "left"), y), right), right
+
+
+def log_pits(left: Array, right: Array, kind: PitKind, random_state: Any = None) -> tuple[Array, Array]:
+    """Both log p and log(1 - p) of the PITs between two normal scores, accurate in either tail."""
+    if left is right:
+        return log_ndtr(right), log_ndtr(-right)
+    share = 0.5 if kind == "mid" else np.random.default_rng(random_state).random(len(right))
+    with np.errstate(divide="ignore"):
+        rise, fall = np.log(share), np.log1p(-share)
+    low = np.logaddexp(fall + log_ndtr(left), rise + log_ndtr(right))
+    high = np.logaddexp(fall + log_ndtr(-left), rise + log_ndtr(-right))
+    return np.minimum(low, 0.0), np.minimum(high, 0.0)
 
 
 def normal_scores(
@@ -22,6 +53,12 @@ def normal_scores(
 
     At an atom the score is an interval: its mass is spread evenly over it (nine points, a ninth of the weight each),
     or one point is drawn from it (``atoms="random"``).
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> normal_scores(Normal([0.0, 1.0], 2.0), np.array([1.0, 1.0]))
+    (array([0.5, 0. ]), None)
     """
     left, right = score_intervals(law, y)
     farthest = max(-left.min(initial=0.0), right.max(initial=0.0))
@@ -47,4 +84,4 @@ def _between(left: Array, right: Array, share: Array) -> Array:
     """Score of the point at a share of the way in probability, taken in the smaller tail."""
     low = ndtr(left) + share * (ndtr(right) - ndtr(left))
     high = ndtr(-right) + (1 - share) * (ndtr(-left) - ndtr(-right))
-    return np.where(low < high, ndtri(low), -ndtri(high))
+    return score_of(low, high)

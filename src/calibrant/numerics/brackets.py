@@ -1,7 +1,8 @@
-r"""Quantiles of laws that only know their distribution function: the smallest y whose normal score is at least z.
+r"""Where increasing functions without known slopes reach a height: the smallest x with height(x) at least the target.
 
-Scores are nearly linear in y, so interpolation on them (Chandrupatla 1997: inverse quadratic steps, bisection where
-they would not pay) converges in a few evaluations; bisection alone handles jumps and gaps.
+Quantiles of laws that only know their distribution function: normal scores are nearly linear in y, so interpolation
+(Chandrupatla 1997: inverse quadratic steps, bisection where they would not pay) converges in a few evaluations;
+bisection alone handles jumps and gaps. Where slopes are known, ``roots`` needs fewer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
-from .base import Distribution
+from .roots import Where
 
 _EPS = np.finfo(float).eps
 _ROUNDS, _MOST = 8, 400  # evaluations of all rows before the finished ones are set aside; evaluations at most
@@ -62,63 +63,91 @@ class _Bracket:
             return np.where(good, np.clip(step, edge, 1 - edge), 0.5)
 
 
-def smallest_reaching(law: Distribution, z: Array, bracket: tuple[Array, Array, Array], *, flats: bool) -> Array:
-    """The smallest y with score >= z, where ``bracket`` holds a lower bound, an upper bound and a guess, shaped like z.
+Height = Callable[[Array, Where], Array]  # of points in all rows, or in some, given by their numbers
 
-    With ``flats`` the law may have jumps or gaps, and the search goes on until the bracket cannot shrink; without, it
-    stops where the score is met to rounding.
+
+def smallest_reaching(height: Height, target: Array, bracket: tuple[Array, Array, Array], *, flats: bool) -> Array:
+    """The smallest x with height(x) >= target in each row; infinite targets are at an end of the bracket.
+
+    Parameters
+    ----------
+    height : callable
+        ``(x, rows)`` to heights: x is shaped like ``target``, or like the part of it that ``rows`` picks.
+    target : array (n,) or (n, k)
+    bracket : three arrays
+        A lower bound, an upper bound and a guess, shaped like target.
+    flats : bool
+        Whether the function may jump or stay level, so that the search goes on until the bracket cannot shrink;
+        without, it stops where the target is met to rounding.
+
+    Examples
+    --------
+    >>> ends = np.zeros(2), np.full(2, 9.0), np.ones(2)
+    >>> smallest_reaching(lambda x, rows: x**2, np.array([4.0, 49.0]), ends, flats=False)
+    array([2., 7.])
     """
     low, high, guess = bracket
-    target = np.where(np.isfinite(z), z, 0.0)
-    f_low = law.to_normal(low) - target
-    lowest = (f_low >= 0) & (z < np.inf) | (z == -np.inf)
-    at_once = lowest | ~(high > low) | ~np.isfinite(z)
+    goal = np.where(np.isfinite(target), target, 0.0)
+    f_low = height(low, slice(None)) - goal
+    lowest = (f_low >= 0) & (target < np.inf) | (target == -np.inf)
+    at_once = lowest | ~(high > low) | ~np.isfinite(target)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         share = (guess - low) / (high - low)
-    f_high = np.maximum(law.to_normal(high) - target, 0.0)  # negative by rounding only
+    f_high = np.maximum(height(high, slice(None)) - goal, 0.0)  # negative by rounding only
     with np.errstate(over="ignore", invalid="ignore"):
         state = _Bracket(low, high, high, f_low, f_high, f_high, 1e-3 * _EPS * (high - low))
         share = np.where((share > 0) & (share < 1), share, 0.5)
-        out = _search(law, target, state, (share, ~at_once, _MOST), flats=flats)
+        out = _search(height, goal, state, (share, ~at_once, slice(None)), flats=flats)
     return np.where(lowest, low, np.where(at_once, high, out))
 
 
 def _search(
-    law: Distribution, z: Array, state: _Bracket, start: tuple[Array, NDArray[np.bool_], int], *, flats: bool
-) -> Array:
-    share, live, left = start
+    height: Height, goal: Array, state: _Bracket, start: tuple[Array, NDArray[np.bool_], Where], *, flats: bool,
+    left: int = _MOST,
+) -> Array:  # fmt: skip
+    """Rounds of all rows at hand, then of those that are not done."""
+    share, live, rows = start
     close = 0.0 if flats else 4 * _EPS
     for _ in range(min(_ROUNDS, left)):
         if not live.any():
             return state.reached()
         x = np.where(live, state.x1 + share * (state.x2 - state.x1), state.x1)
-        state.add(x, law.to_normal(x) - z, live)
-        met = np.abs(state.f1) <= close * (1 + np.abs(z))
+        state.add(x, height(x, rows) - goal, live)
+        met = np.abs(state.f1) <= close * (1 + np.abs(goal))
         state.f1 = np.where(met & live & (not flats), 0.0, state.f1)
         live = live & (state.width() > 2 * state.tolerance()) & ~(met & (not flats))
         share = state.next()
-    rows = np.flatnonzero(live if live.ndim == 1 else live.any(axis=1))
+    some = np.flatnonzero(live if live.ndim == 1 else live.any(axis=1))
     out = state.reached()
-    if len(rows) and left > _ROUNDS:
-        part = _Bracket(*(getattr(state, name)[rows] for name in ("x1", "x2", "x3", "f1", "f2", "f3", "floor")))
-        out[rows] = _search(law[rows], z[rows], part, (share[rows], live[rows], left - _ROUNDS), flats=flats)
+    if len(some) and left > _ROUNDS:
+        part = _Bracket(*(getattr(state, name)[some] for name in ("x1", "x2", "x3", "f1", "f2", "f3", "floor")))
+        numbers = some if isinstance(rows, slice) else rows[some]
+        again = (share[some], live[some], numbers)
+        out[some] = _search(height, goal[some], part, again, flats=flats, left=left - _ROUNDS)
     return out
 
 
 def smallest_atom_reaching(
-    law: Distribution, z: Array, bounds: tuple[Array, Array], snap: Callable[[Array], Array]
+    heights: tuple[Callable[[Array], Array], Callable[[Array], Array]],
+    target: Array,
+    bounds: tuple[Array, Array],
+    snap: Callable[[Array], Array],
 ) -> Array:
-    """The first atom whose score is at least z, of a law of atoms only; ``snap(y)`` is the last atom up to y."""
+    """The first step of a step function that is at least the target, by bisection.
+
+    ``heights`` gives the limits from the left and from the right at a point, ``snap(x)`` the last step up to x.
+    """
+    left, right = heights
     low, high = bounds
-    high = np.where((law.to_normal(low) >= z) & (z < np.inf), low, high)
-    low, z = np.where(np.isinf(z), high, low), np.where(np.isinf(z), 0.0, z)
+    high = np.where((right(low) >= target) & (target < np.inf), low, high)
+    low, goal = np.where(np.isinf(target), high, low), np.where(np.isinf(target), 0.0, target)
     for _ in range(_MOST):
-        open_ = (law.to_normal(high, "left") >= z) & (high > low)
+        open_ = (left(high) >= goal) & (high > low)
         if not open_.any():
             break
         with np.errstate(invalid="ignore"):
             middle = np.where(open_, low + 0.5 * (high - low), high)
-        enough = law.to_normal(middle) >= z
+        enough = right(middle) >= goal
         low = np.where(open_ & ~enough, middle, low)
         high = np.where(open_ & enough, snap(middle), high)
     return high

@@ -1,0 +1,38 @@
+"""Work in blocks, so that intermediate results stay in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+
+BLOCK = 16384  # numbers worked on at a time
+
+
+def row_blocks(rows: int, width: int = 1, block: int = 4 * BLOCK) -> Iterator[slice]:
+    """Slices of rows that hold ``block`` numbers each, at ``width`` numbers a row; one row at least.
+
+    >>> list(row_blocks(5, 4, block=8))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    step = max(1, block // max(1, width))
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def in_blocks(function: Callable[[Array], NDArray[Any]], z: Array, dtype: type = np.float64) -> NDArray[Any]:
+    """``function(z)`` for an elementwise function of 1-D arrays, computed block by block; any shape of z."""
+    z = np.asarray(z, dtype=np.float64)
+    flat = np.ravel(z)
+    out: NDArray[Any] = np.empty(flat.size, dtype)
+    for part in row_blocks(flat.size, block=BLOCK // 2):
+        out[part] = function(flat[part])
+    return out.reshape(z.shape)
+
+
+def joined(parts: Iterator[Array]) -> Array:
+    """Results of blocks laid end to end; of no blocks, an empty array."""
+    return np.concatenate([np.empty(0), *parts])

@@ -1,0 +1,88 @@
+"""Inverting increasing functions, many numbers at a time: Newton's method, guarded by a bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+
+Where = slice | NDArray[np.intp]  # all problems, or some of them by their number in reading order
+HeightAndSlope = Callable[[Array, Where], tuple[Array, Array]]
+
+WIDEST = 1e154  # squares stay finite
+
+
+def solve_increasing(
+    height_and_slope: HeightAndSlope,
+    target: Array,
+    start: Array,
+    *,
+    bounds: tuple[float, float] = (-WIDEST, WIDEST),
+    close: float = 4e-15,
+    met: float = 0.0,
+    longest: float = np.inf,
+    most: int = 200,
+) -> Array:
+    """The z with height(z) = target: Newton steps, and bisection (in asinh z) where they leave the bracket.
+
+    Problems that are done are set aside once they are half of those worked on.
+
+    Parameters
+    ----------
+    height_and_slope : callable
+        ``(z, where)`` to heights, which increase in z, and their slopes. ``where`` is ``slice(None)`` and z shaped like
+        ``target``, or ``where`` holds the numbers of some problems in reading order and z is 1-D.
+    target : array
+        Infinite and missing targets are their own answers.
+    start : array that broadcasts to the shape of target
+    bounds : pair of float
+        The answer is sought between these.
+    close, met : float
+        A step is the last if it is this small, relative to 1 + |z|, or if the height was this close to the target
+        before it, relative to 1 + |target|. Convergence is quadratic: the error after it is about the square.
+    longest : float
+        Longer Newton steps are cut.
+    most : int
+        Steps at most.
+
+    Examples
+    --------
+    >>> solve_increasing(lambda z, where: (z**3 + z, 3 * z**2 + 1), np.array([-2.0, 0.0, 10.0]), np.ones(3))
+    array([-1.,  0.,  2.])
+    """
+    goal, known = target.ravel(), ~np.isfinite(target).ravel()
+    z = np.clip(np.broadcast_to(start, target.shape).ravel(), -1e150, 1e150).astype(np.float64)
+    z[known] = 0.0
+    low, high = np.full(z.shape, bounds[0]), np.full(z.shape, bounds[1])
+    live: Where = slice(None)
+    open_ = ~known
+    for _ in range(most):
+        x, aim = z[live].copy(), goal[live]
+        shaped = x.reshape(target.shape) if isinstance(live, slice) else x
+        height, slope = (np.ravel(part) for part in height_and_slope(shaped, live))
+        below = height < aim
+        low[live], high[live] = lo, hi = np.where(below, x, low[live]), np.where(below, high[live], x)
+        z[live] = ahead = _step(x, (aim - height, slope), (lo, hi), longest)
+        with np.errstate(invalid="ignore"):
+            done = (np.abs(ahead - x) <= close * (1 + np.abs(x))) | (np.abs(height - aim) <= met * (1 + np.abs(aim)))
+        open_[live] &= ~done
+        count = np.count_nonzero(open_)
+        if not count:
+            break
+        if 2 * count <= len(x):
+            live = np.flatnonzero(open_)
+    return np.where(known, goal, z).reshape(target.shape)
+
+
+def _step(x: Array, rest_and_slope: tuple[Array, Array], ends: tuple[Array, Array], longest: float) -> Array:
+    """The next point: Newton's, or the middle where that lies outside the bracket."""
+    (rest, slope), (low, high) = rest_and_slope, ends
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        ahead = x + np.clip(rest / slope, -longest, longest)
+        outside = ~((ahead > low) & (ahead < high) | (ahead == x))  # an end again would go round in circles
+    if outside.any():
+        ahead[outside] = np.sinh(0.5 * (np.arcsinh(low[outside]) + np.arcsinh(high[outside])))
+    return np.asarray(ahead)

@@ -1,0 +1,128 @@
+"""A law seen through maps evaluates its base once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from calibrant import Gumbel, Laplace, Logistic, Mixture, Normal, Recalibrated, StudentT, Truncated, concatenate
+from calibrant.distributions import LocationScale
+from calibrant.distributions.shifted import Shifted
+from calibrant.maps import AffineMap, AveragedBetaMap, BetaMap, PiecewiseLinearMap, SplineMap, UnitTails
+from tests.common.examples import BATCH_MAPS, LAWS, MAPS
+
+KNOTS = np.array([-1.0, 0.0, 1.0])
+BENT = PiecewiseLinearMap(KNOTS, np.array([-0.8, 0.1, 1.4]))
+SMOOTH = SplineMap.through(KNOTS, np.array([0.7, 1.4, 0.9]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counting(LocationScale):
+    """A normal law that counts how often its scores are asked for."""
+
+    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
+    calls: ClassVar[list[int]] = [0]
+
+    loc: np.ndarray
+    scale: np.ndarray
+
+    def __post_init__(self):
+        self._set_columns(loc=self.loc, scale=self.scale)
+
+    def _standard_to_normal(self, u):
+        self.calls[0] += 1
+        return u
+
+    def _standard_from_normal(self, z):
+        return z
+
+    def _standard_log_slope(self, u, z):
+        return np.zeros(u.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class CountingMap(AffineMap):
+    """An affine map that counts its evaluations."""
+
+    calls: ClassVar[list[int]] = [0]
+
+    def __call__(self, z, side="right"):
+        self.calls[0] += 1
+        return super().__call__(z, side)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda law: Recalibrated(law, BENT),
+        lambda law: Recalibrated(Recalibrated(law, SMOOTH), BENT),
+        lambda law: Recalibrated(Recalibrated(Recalibrated(law, BetaMap(1.2, 0.9, 0.1)), SMOOTH), BENT),
+        lambda law: Recalibrated(Recalibrated(law, UnitTails(SMOOTH, -2.0, 2.0)), SMOOTH),
+        lambda law: Recalibrated(Shifted(law, [1.0, 2.0, 3.0]), SMOOTH),
+    ],
+)
+def test_the_log_density_evaluates_the_base_once(wrap):
+    law, peer = (wrap(kind([0.0, 1.0, 5.0], [1.0, 2.0, 0.5])) for kind in (Counting, Normal))
+    y = np.array([0.3, -4.0, 5.4])
+    Counting.calls[0] = 0
+    density = law.logpdf(y)
+    assert Counting.calls[0] == 1
+    np.testing.assert_allclose(density, peer.logpdf(y), rtol=1e-14)
+    step = 1e-6
+    np.testing.assert_allclose(np.exp(density), (law.cdf(y + step) - law.cdf(y - step)) / (2 * step), rtol=1e-7)
+
+
+def test_joined_rows_evaluate_their_base_once():
+    law = Recalibrated(concatenate([Counting([0.0], 1.0), Normal([1.0, 2.0], 1.0)]), SMOOTH)
+    Counting.calls[0] = 0
+    law.logpdf([0.3, 0.4, 5.0])
+    assert Counting.calls[0] == 1
+
+
+def test_inner_maps_are_evaluated_once():
+    law = Recalibrated(Recalibrated(Normal([0.0], 1.0), CountingMap(0.2, 1.5)), SMOOTH)
+    CountingMap.calls[0] = 0
+    law.logpdf([0.3])
+    assert CountingMap.calls[0] == 1
+
+
+@pytest.mark.parametrize("name", [name for name in MAPS | BATCH_MAPS if "Step" not in name])
+def test_maps_give_the_same_together_as_apart(name, rng):
+    map = (MAPS | BATCH_MAPS)[name](rng)
+    z = np.concatenate([rng.normal(0, 2, (3, 20)), np.full((3, 1), 60.0), np.full((3, 1), -60.0)], axis=1)
+    value, log_slope = map.value_and_log_slope(z)
+    np.testing.assert_array_equal(value, map(z))
+    np.testing.assert_array_equal(log_slope, map.log_slope(z))
+
+
+@pytest.mark.parametrize("name", [name for name in LAWS if "discrete" not in name and "ties" not in name])
+def test_laws_give_the_same_together_as_apart(name, rng):
+    law = LAWS[name](rng)
+    if law.is_discrete:
+        with pytest.raises(TypeError, match="no density"):
+            law.score_and_log_slope(np.zeros(3))
+        return
+    y = law.from_normal(rng.normal(0, 1.5, (3, 9)))
+    z, log_slope = law.score_and_log_slope(y)
+    np.testing.assert_array_equal(z, law.to_normal(y))
+    np.testing.assert_array_equal(log_slope, law.log_slope(y))
+
+
+def test_a_table_of_many_points_serves_both(rng):
+    map = AveragedBetaMap(np.zeros((1, 3)), 0.2 * np.eye(3)[None])
+    z = np.linspace(-4, 4, 5000)[None, :]
+    value, log_slope = map.value_and_log_slope(z)
+    np.testing.assert_array_equal(value, map(z))
+    np.testing.assert_array_equal(log_slope, map.log_slope(z))
+
+
+@pytest.mark.parametrize("kind", [Laplace, Logistic, Gumbel])
+def test_slopes_of_nested_laws_add(kind):
+    base = kind([0.0, 1.0], [1.0, 2.0])
+    law = Recalibrated(Truncated(Mixture([base, StudentT([0.0, 0.0], 1.0, 5.0)]), lower=-3.0), AffineMap(0.1, 0.9))
+    y, step = np.array([0.4, 2.0]), 1e-6
+    slope = (law.to_normal(y + step) - law.to_normal(y - step)) / (2 * step)
+    np.testing.assert_allclose(np.exp(law.log_slope(y)), slope, rtol=1e-7)
