@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from .._checks import Array, count, one_of
+from .._checks import Array, one_of
 from ..adapters.class_labels import as_labels, encode
 from ..links.groups import Groups
 from ..metrics._classes import EventForecasts, class_forecasts
@@ -16,8 +16,7 @@ from ..metrics._forecast_bins import ForecastBins
 from ..metrics._inputs import equal_mass_bins
 from ._envelope import rank_envelope
 
-Bins = int | Literal["mass", "pav"]
-BINS = 10  # of equal mass
+Kind = Literal["width", "mass", "pav"]
 DRAWS = 4999  # perfect forecasters that the band is made of
 CELLS = 512  # distinct forecasts of theirs at most
 PLACES = 64  # where the band is computed at most; more would need more draws
@@ -53,15 +52,13 @@ def chosen_event(y_true: Any, y_proba: Any, label: Any, sample_weight: Any) -> E
     return forecasts.column(1) if forecasts.n_classes == 2 else forecasts.top()
 
 
-def frequencies(event: EventForecasts, bins: Bins) -> Frequencies:
+def frequencies(event: EventForecasts, bins: Kind, n_bins: int) -> Frequencies:
     """Observed frequencies in bins, or by pooled adjacent violators."""
-    if isinstance(bins, str):
-        one_of(bins, "bins", ("mass", "pav"))
+    one_of(bins, "bins", ("width", "mass", "pav"))
     if bins == "pav":
         groups = Groups.of(event.p, event.events, event.weights)
         return Frequencies(groups.x, groups.rising(), groups.mass)
-    equal = bins == "mass"
-    used = ForecastBins.of(event, "mass" if equal else "width", BINS if equal else count(bins, "bins")).used
+    used = ForecastBins.of(event, bins, n_bins).used
     return Frequencies(used.forecast, used.share, used.mass)
 
 

@@ -77,14 +77,14 @@ def level_scores(levels: Array) -> Array:
     return np.asarray(ndtri(levels))
 
 
-def equal_mass_bins(values: Array, weights: Array | None, bins: int, noise: Array | None = None) -> Labels:
+def equal_mass_bins(values: Array, weights: Array | None, n_bins: int, noise: Array | None = None) -> Labels:
     """Labels 0, 1, ... of bins with (nearly) equal numbers of rows, by increasing value; equal values share a bin.
 
     The middle rank of a value decides its bin, so that neither the order of rows nor writing a row twice instead of
     giving it weight 2 changes anything. Values within ``noise`` (a few rounding errors unless told) of their neighbour
     count as equal. Bins that stay empty are not counted.
     """
-    count(bins, "bins")
+    count(n_bins, "n_bins")
     order = np.argsort(values, kind="stable")
     slack = (8 * EPS * np.abs(values) if noise is None else noise)[order]
     apart = np.diff(values[order]) > np.maximum(slack[1:], slack[:-1])
@@ -92,7 +92,7 @@ def equal_mass_bins(values: Array, weights: Array | None, bins: int, noise: Arra
     mass = np.bincount(group, None if weights is None else weights[order])
     upper = np.cumsum(mass)
     middle = (upper - 0.5 * mass) / upper[-1]
-    coarse = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    coarse = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)
     dense = np.cumsum(np.diff(coarse, prepend=coarse[0]) > 0)
     labels = np.empty(len(values), dtype=np.intp)
     labels[order] = dense[group]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array
+from .._checks import Array, count
 from ..distributions.base import Distribution
 from ._inputs import EPS, Labels, equal_mass_bins, level_grid, paired
 from .quantile_calibration import Weighting, level_weights, observed_levels
@@ -16,7 +16,8 @@ def distribution_calibration_error(
     y_true: Any,
     dist: Any,
     *,
-    groups: Any = (5, 4),
+    n_bins: tuple[int, int] = (5, 4),
+    groups: Any = None,
     levels: Any = 10,
     weights: Weighting = "uniform",
     debiased: bool = False,
@@ -33,7 +34,7 @@ def distribution_calibration_error(
     equal size by the median, each cut into b strata of equal size by the spread (half the distance between the
     quantiles of normal scores -1 and 1; a normal law's standard deviation). Equal values stay together, so there may
     be fewer.
-    A perfect forecaster scores ``calibration_floor(n, groups=number of groups)`` in expectation.
+    A perfect forecaster scores ``calibration_floor(n, n_bins=number of groups)`` in expectation.
 
     Parameters
     ----------
@@ -41,8 +42,10 @@ def distribution_calibration_error(
         Outcomes.
     dist : Distribution, or what ``as_distribution`` accepts
         n forecasts.
-    groups : (int, int) or array-like (n,)
-        Numbers of strata (a, b), or a label for each row: calibration within these groups instead.
+    n_bins : (int, int)
+        Numbers (a, b) of strata.
+    groups : array-like (n,), optional
+        A label for each row: calibration within these groups instead.
     levels, weights, debiased
         As in :func:`calibration_error`, applied in each group.
     sample_weight : array-like (n,), optional
@@ -67,7 +70,8 @@ def distribution_calibration_error(
     """
     grid = level_grid(levels)
     y, law, mass = paired(y_true, dist, sample_weight)
-    labels = _labels(groups, law, mass, sample_weight)
+    strata = _two_counts(n_bins)
+    labels = similar_forecasts(law, mass, strata) if groups is None else _labels(groups, law, mass, sample_weight)
     observed = observed_levels(law, y, grid, mass, labels)
     squares = observed.squared_distances(grid, debiased)
     errors = (level_weights(observed.frequency, weights) * squares).sum(axis=1)
@@ -90,14 +94,16 @@ def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[in
     return labels
 
 
+def _two_counts(n_bins: Any) -> tuple[int, int]:
+    if not isinstance(n_bins, (tuple, list)) or len(n_bins) != 2:
+        raise ValueError(f"`n_bins` must be two numbers of strata, (5, 4) say; got {n_bins!r}.")
+    return count(n_bins[0], "n_bins"), count(n_bins[1], "n_bins")
+
+
 def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> Labels:
     rows = len(law) if sample_weight is None else np.size(sample_weight)
-    if isinstance(groups, tuple) and len(groups) == 2 and all(isinstance(k, int) and k >= 1 for k in groups):
-        return similar_forecasts(law, weights, groups)
     labels = np.asarray(groups)
-    if isinstance(groups, tuple) or labels.shape != (rows,):
-        raise ValueError(
-            f"`groups` must be two positive numbers of strata, or a label for each of {rows} rows; got {groups!r}."
-        )
+    if labels.shape != (rows,):
+        raise ValueError(f"`groups` must have a label for each of {rows} rows; got shape {labels.shape}.")
     kept = labels if weights is None else labels[np.asarray(sample_weight).ravel() > 0]
     return np.asarray(np.unique(kept, return_inverse=True)[1], dtype=np.intp)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from .._checks import Array, one_of
+from .._checks import Array, count, one_of
 from ..distributions.base import Distribution
 from ..distributions.tables.lines import row_blocks
 from ._inputs import level_grid, level_scores, paired
@@ -95,7 +95,7 @@ def calibration_error(
 
 
 def calibration_floor(
-    n_test: float, n_cal: float | None = None, *, levels: Any = 10, weights: Weighting = "uniform", groups: int = 1
+    n_test: float, n_cal: float | None = None, *, levels: Any = 10, weights: Weighting = "uniform", n_bins: int = 1
 ) -> float:
     r"""The calibration error that a perfect forecaster has in expectation, from counting noise alone.
 
@@ -112,8 +112,8 @@ def calibration_floor(
         Number of rows a full-resolution quantile map was fitted on; None for forecasts that were not fitted to data.
     levels, weights
         As in :func:`calibration_error`.
-    groups : int
-        Number of groups G of :func:`distribution_calibration_error`.
+    n_bins : int
+        Number G of groups of similar forecasts, as in :func:`distribution_calibration_error`.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def calibration_floor(
         if rows is not None and not rows > 0:
             raise ValueError(f"`{name}` must be positive; got {rows}.")
     grid = level_grid(levels)
-    noise = groups / n_test + (0.0 if n_cal is None else 1 / n_cal)
+    noise = count(n_bins, "n_bins") / n_test + (0.0 if n_cal is None else 1 / n_cal)
     return float(np.sum(level_weights(grid, weights) * grid * (1 - grid)) * noise)
 
 
@@ -158,8 +158,8 @@ def observed_levels(
     groups = 1 if labels is None else int(labels.max()) + 1
     labels = np.zeros(len(y), dtype=np.intp) if labels is None else labels
     rows = np.bincount(labels, weights, minlength=groups).astype(np.float64)
-    count = _count_shares if law.has_atoms else _count_below
-    first, second = count(law, y, levels, weights, labels, groups)
+    counted = _count_shares if law.has_atoms else _count_below
+    first, second = counted(law, y, levels, weights, labels, groups)
     return ObservedLevels(first / rows[:, None], second / rows[:, None], rows)
 
 

@@ -65,7 +65,7 @@ def sharpness(
     return values if per_row else average(values, weights)
 
 
-def ence(y_true: Any, dist: Any, *, bins: int = 10, sample_weight: Any = None) -> float:
+def ence(y_true: Any, dist: Any, *, n_bins: int = 10, sample_weight: Any = None) -> float:
     r"""Expected normalised calibration error: do errors grow as the predicted standard deviations say? 0 is perfect.
 
     .. math:: \sum_b \frac{n_b}n \frac{|\mathrm{RMV}_b - \mathrm{RMSE}_b|}{\mathrm{RMV}_b}, \quad
@@ -82,7 +82,7 @@ def ence(y_true: Any, dist: Any, *, bins: int = 10, sample_weight: Any = None) -
         Outcomes.
     dist : Distribution, or what ``as_distribution`` accepts
         n forecasts with finite variances.
-    bins : int
+    n_bins : int
         Number of bins.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
@@ -94,13 +94,13 @@ def ence(y_true: Any, dist: Any, *, bins: int = 10, sample_weight: Any = None) -
     Examples
     --------
     >>> from calibrant import Normal, metrics
-    >>> metrics.ence([1.0, -1.0, 3.0, -3.0], Normal([0.0] * 4, [1.0, 1.0, 2.0, 2.0]), bins=2)
+    >>> metrics.ence([1.0, -1.0, 3.0, -3.0], Normal([0.0] * 4, [1.0, 1.0, 2.0, 2.0]), n_bins=2)
     0.25
     """
     y, law, weights = paired(y_true, dist, sample_weight)
     std = law.std()
     complain("dist", "of finite, positive variance", std, ~(np.isfinite(std) & (std > 0)))
-    labels = equal_mass_bins(std, weights, bins)
+    labels = equal_mass_bins(std, weights, n_bins)
     mass = np.ones(len(y)) if weights is None else weights
     unit = std.max()  # squares of ratios neither over- nor underflow
     with np.errstate(over="ignore"):
