@@ -16,7 +16,8 @@ from ..metrics._forecast_bins import ForecastBins
 from ..metrics._inputs import equal_mass_bins
 from ._envelope import rank_envelope
 
-Kind = Literal["width", "mass", "pav"]
+Bins = int | Literal["mass", "pav"]
+BINS = 10  # of equal mass
 DRAWS = 4999  # perfect forecasters that the band is made of
 CELLS = 512  # distinct forecasts of theirs at most
 PLACES = 64  # where the band is computed at most; more would need more draws
@@ -52,13 +53,15 @@ def chosen_event(y_true: Any, y_proba: Any, label: Any, sample_weight: Any) -> E
     return forecasts.column(1) if forecasts.n_classes == 2 else forecasts.top()
 
 
-def frequencies(event: EventForecasts, bins: Kind, n_bins: int) -> Frequencies:
+def frequencies(event: EventForecasts, n_bins: Bins) -> Frequencies:
     """Observed frequencies in bins, or by pooled adjacent violators."""
-    one_of(bins, "bins", ("width", "mass", "pav"))
-    if bins == "pav":
+    if isinstance(n_bins, str):
+        one_of(n_bins, "n_bins", ("mass", "pav"))
+    if n_bins == "pav":
         groups = Groups.of(event.p, event.events, event.weights)
         return Frequencies(groups.x, groups.rising(), groups.mass)
-    used = ForecastBins.of(event, bins, n_bins).used
+    bins = ForecastBins.of(event, "mass", BINS) if n_bins == "mass" else ForecastBins.of(event, "width", n_bins)
+    used = bins.used
     return Frequencies(used.forecast, used.share, used.mass)
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, count, probability
+from .._checks import Array, probability
 from ..adapters.class_scores import ClassScores
 from ..metrics._forecast_bins import ForecastBins
 from ._axes import DIAGONAL, GREY, dress, percent
 from ._base import CurveDisplay
-from ._reliability import Kind, chosen_event, frequencies, perfect_forecasters
+from ._reliability import BINS, Bins, chosen_event, frequencies, perfect_forecasters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ class ReliabilityDisplay(CurveDisplay):
     r"""Observed frequency of a class against its forecast probability; calibrated forecasts follow the diagonal.
 
     DeGroot and Fienberg (1982); Bella et al. (2010). In bins, the mean forecast of each bin and the share of its rows
-    with the class. With ``bins="pav"``, the increasing curve by pooled adjacent violators at every forecast, which
+    with the class. With ``n_bins="pav"``, the increasing curve by pooled adjacent violators at every forecast, which
     needs no bins (CORP; Dimitriadis et al. 2021). The band holds the whole curve of a perfect forecaster with the
     stated probability: outcomes are drawn with the forecast probabilities 4 999 times, always with the same seed.
     Below, the number of rows by forecast.
@@ -49,7 +49,7 @@ class ReliabilityDisplay(CurveDisplay):
     error, floor : float
         Mean distance of forecast and frequency (in bins, the expected calibration error), and what a perfect forecaster
         scores.
-    bins : {"width", "mass", "pav"}
+    n_bins : int, "mass" or "pav"
     name : str or None
         What is drawn.
     line_, band_, histogram_, diagonal_, ax_, counts_ax_, figure_
@@ -76,7 +76,7 @@ class ReliabilityDisplay(CurveDisplay):
     counts: Array
     error: float
     floor: float
-    bins: Kind = "width"
+    n_bins: Bins = 10
     band_: PolyCollection = field(init=False)
     histogram_: StepPatch = field(init=False)
     counts_ax_: Axes = field(init=False)
@@ -88,8 +88,7 @@ class ReliabilityDisplay(CurveDisplay):
         y_proba: Any,
         *,
         label: Any = None,
-        bins: Kind = "width",
-        n_bins: int = 10,
+        n_bins: Bins = 10,
         name: str | None = None,
         coverage: float = 0.95,
         sample_weight: Any = None,
@@ -104,10 +103,8 @@ class ReliabilityDisplay(CurveDisplay):
             Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
         label : optional
             The class whose probability is drawn. Unless told, the second of two; of more, whichever is most probable.
-        bins : {"width", "mass", "pav"}
-            Bins of equal width, or with equal numbers of rows, or none.
-        n_bins : int
-            Number of bins, and of the columns of the histogram below.
+        n_bins : int, "mass" or "pav"
+            So many bins of equal width, ten with equal numbers of rows, or none.
         name : str, optional
             What to call the forecasts in the legend.
         coverage : float
@@ -116,10 +113,10 @@ class ReliabilityDisplay(CurveDisplay):
             Frequencies: weight 2 is the row twice.
         """
         event = chosen_event(y_true, y_proba, label, sample_weight)
-        curve = frequencies(event, bins, count(n_bins, "n_bins"))
-        share = probability(coverage, "coverage")
-        band_forecast, low, high, floor = perfect_forecasters(curve, bins == "pav", share)
-        forecast, observed = curve.corners() if bins == "pav" else (curve.forecast, curve.observed)
+        curve = frequencies(event, n_bins)
+        share, columns = probability(coverage, "coverage"), BINS if isinstance(n_bins, str) else n_bins
+        band_forecast, low, high, floor = perfect_forecasters(curve, n_bins == "pav", share)
+        forecast, observed = curve.corners() if n_bins == "pav" else (curve.forecast, curve.observed)
         return cls(
             forecast=forecast,
             observed=observed,
@@ -127,11 +124,11 @@ class ReliabilityDisplay(CurveDisplay):
             band_low=low,
             band_high=high,
             coverage=share,
-            edges=np.linspace(0, 1, n_bins + 1),
-            counts=ForecastBins.of(event, "width", n_bins).mass,
+            edges=np.linspace(0, 1, columns + 1),
+            counts=ForecastBins.of(event, "width", columns).mass,
             error=curve.error,
             floor=floor,
-            bins=bins,
+            n_bins=n_bins,
             name=name,
         )
 
@@ -147,7 +144,7 @@ class ReliabilityDisplay(CurveDisplay):
 
     def _draw_curve(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         self.counts_ax_ = next(child for child in list[Any](ax.child_axes) if child.get_label() == COUNTS)
-        marker: dict[str, Any] = {} if self.bins == "pav" else {"marker": "o", "markersize": 5}
+        marker: dict[str, Any] = {} if self.n_bins == "pav" else {"marker": "o", "markersize": 5}
         self._draw_line(self.forecast, self.observed, title, marker | kwargs)
         colour = self.line_.get_color()
         shade: dict[str, Any] = {"color": colour, "alpha": 0.15, "linewidth": 0}
