@@ -65,7 +65,7 @@ def by_blocks(score: Score, law: Distribution, y: Array, width: int = 1) -> Arra
 
 def level_grid(levels: Any, *, open_ends: bool = False) -> Array:
     """Increasing probability levels; an integer m stands for 1/m, 2/m, ..., 1."""
-    if isinstance(levels, (int, np.integer)) and not isinstance(levels, bool):
+    if isinstance(levels, (int, np.integer)):
         return np.arange(1, count(levels, "levels") + 1) / levels
     grid = nonempty(probabilities(levels, "levels", open_ends=open_ends), "levels")
     complain("levels", "increasing", grid, np.diff(grid, prepend=-1.0) <= 0)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._checks import Array, one_of
+from .._checks import Array, count, one_of
 from ..links.groups import Groups
 from ._classes import EventForecasts, class_forecasts, class_scale
 from ._forecast_bins import Binning, ForecastBins
@@ -144,6 +144,7 @@ def brier_decomposition(
     (0.2, 0.0125, 0.0625, 0.25)
     """
     one_of(method, "method", ("murphy", "pav"))
+    count(n_bins, "n_bins")
     if method == "pav" and bins is not None:
         raise ValueError(f"`bins` must be None with method='pav', which finds its own groups; got {bins!r}.")
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
