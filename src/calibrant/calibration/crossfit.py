@@ -56,7 +56,7 @@ class Sample:
         values = nonempty(to_array(y, "y"), "y")
         if values.ndim == 2 and values.shape[1] == 1:
             text = "A column-vector y was passed when a 1d array was expected."
-            warnings.warn(text, DataConversionWarning, stacklevel=3)
+            warnings.warn(text, DataConversionWarning, stacklevel=4)
         X, y, groups = indexable(X, column(values, "y"), _plain(groups))
         return cls(X, y, sample_weights(sample_weight, len(y)), groups)
 

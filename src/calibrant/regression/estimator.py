@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -94,31 +94,14 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
+        super().__init__(estimator, calibrator, cv=cv, ensemble=ensemble, method=method, n_jobs=n_jobs)
         self.levels = levels
-        self.method = method
-        self.n_jobs = n_jobs
 
     # ---- fitting ----
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Fit base models and calibrators.
+    def _sample(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Sample:
+        return Sample.of(X, y, sample_weight, groups)
 
-        Parameters
-        ----------
-        X : array-like or frame (n, n_features)
-            Whatever the base model takes.
-        y : array-like (n,)
-        sample_weight : array-like (n,), optional
-            Frequencies, for the base model (if it takes weights) and the calibrator.
-        groups : array-like (n,), optional
-            For the splitter and for a calibrator that takes groups (`GroupedCalibrator`).
-        **fit_params
-            For the base model's `fit`; sliced if they have one entry per row.
-        """
-        sample = Sample.of(X, y, sample_weight, groups)
+    def _fit(self, sample: Sample, fit_params: dict[str, Any]) -> list[Any]:
         base, reading = prepare(self._base(), self.method, self.levels, sample.y)
         validate_data(self, sample.X, skip_check_array=True)
         folds, models = self._forecast(base, reading, sample, fit_params)
@@ -126,11 +109,10 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         self._reading, self.oof_forecasts_ = reading.with_sigma(laws, sample.y[self.oof_rows_], weights)
         self.forecast_kind_ = reading.kind
         self._fit_calibrators(folds, sample, weights)
-        self.estimators_ = models
-        self._name_single_parts("sigma_")
+        self.__dict__.pop("sigma_", None)
         if self._reading.sigma is not None:
             self.sigma_ = self._reading.sigma
-        return self
+        return models
 
     def _base(self) -> Any:
         return BayesianRidge() if self.estimator is None else self.estimator
