@@ -34,7 +34,7 @@ OVERLAP = [(np.arange(60), np.arange(30)), (np.arange(60), np.arange(30, 60))]
     ],
 )
 def test_warnings_point_at_the_caller(model, y, options):
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match=".") as caught:
         model.fit(X, y, **options)
     assert {warning.filename for warning in caught} == {__file__}
 
