@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import Labels, Weights
 from .crossfit import Fold, Sample, cross_fit, fit_on, groups_to_split, make_splitter, split_rows
 from .routing import metadata_router, route
 from .same_rows import warn_if_seen, warn_same
@@ -43,7 +44,9 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         self.method = method
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Labels, sample_weight: Weights = None, groups: Labels | None = None, **fit_params: Any
+    ) -> Self:
         """Fit base models and calibrators.
 
         Parameters

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, probability, sample_weights
+from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..metrics import calibration_curve, calibration_error, calibration_floor, pit
@@ -77,7 +78,13 @@ class CalibrationCurveDisplay(CurveDisplay):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, dist: Any, *, name: str | None = None, coverage: float = 0.95, sample_weight: Any = None
+        cls,
+        y_true: Numbers,
+        dist: Any,
+        *,
+        name: str | None = None,
+        coverage: float = 0.95,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the curve of forecasts.
 

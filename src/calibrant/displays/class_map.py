@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Labels
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import as_scores
+from ..metrics._classes import Probabilities
 from ._axes import COLOURS, add_legend, add_title, dashed_diagonal, dress
 from ._base import Display
 
@@ -59,7 +61,9 @@ class ClassMapDisplay(Display):
     diagonal_: Line2D = field(init=False)
 
     @classmethod
-    def from_forecasts(cls, before: Any, after: Any, *, classes: Any = None, name: str | None = None) -> Self:
+    def from_forecasts(
+        cls, before: Probabilities, after: Probabilities, *, classes: Labels | None = None, name: str | None = None
+    ) -> Self:
         """Take the probabilities of some rows and classes.
 
         Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Labels, Weights
 from ..adapters.class_labels import as_labels
 from ..metrics.labels import confusion
 from ._axes import add_title, percent
@@ -62,13 +63,13 @@ class ConfusionDisplay(Display):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        before: Any,
-        after: Any = None,
+        y_true: Labels,
+        before: Labels,
+        after: Labels | None = None,
         *,
-        classes: Any = None,
+        classes: Labels | None = None,
         names: Sequence[str] = ("before", "after"),
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Count pairs of real and predicted labels.
 
@@ -88,7 +89,7 @@ class ConfusionDisplay(Display):
         predicted = [before] if after is None else [before, after]
         if classes is None:
             classes = np.unique(np.concatenate([as_labels(labels) for labels in (y_true, *predicted)]))
-        weights = {"classes": classes, "sample_weight": sample_weight}
+        weights: dict[str, Any] = {"classes": classes, "sample_weight": sample_weight}
         tables = [confusion(y_true, labels, **weights) for labels in predicted]
         return cls(classes=as_labels(classes, "classes"), tables=tables, names=list(names)[: len(tables)])
 

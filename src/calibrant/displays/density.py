@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from .._checks import Array, column, one_of
+from .._types import Numbers
 from ..adapters import as_distribution
 from ._axes import add_title, evenly
 from ._base import ForecastDisplay
@@ -64,12 +65,12 @@ class DensityDisplay(ForecastDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: Numbers | None,
         dist: Any,
         *,
-        x: Any,
+        x: Numbers,
         what: Literal["pdf", "cdf"] = "pdf",
-        levels: Any = None,
+        levels: Numbers | None = None,
         name: str | None = None,
     ) -> Self:
         """Compute the map of forecasts.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, complain, nonempty, probabilities, same_length, to_array
+from .._types import Numbers
 from ..adapters import as_distribution
 from ._axes import COLOURS, add_legend, add_title, dress, percent
 from ._base import ForecastDisplay
@@ -74,7 +75,7 @@ class FanDisplay(ForecastDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: Numbers | None,
         dist: Any,
         *,
         x: Any = None,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Numbers, Weights
 from ..metrics import anderson_darling, nll
 from ._axes import COLOURS, GREY, add_legend, add_title, dress
 from ._base import Display
@@ -63,7 +64,7 @@ class ParetoDisplay(Display):
     line_: Line2D = field(init=False)
 
     @classmethod
-    def from_predictions(cls, y_true: Any, dists: Mapping[str, Any], *, sample_weight: Any = None) -> Self:
+    def from_predictions(cls, y_true: Numbers, dists: Mapping[str, Any], *, sample_weight: Weights = None) -> Self:
         """Compute NLL and A² of several forecasts of the same outcomes.
 
         Parameters
@@ -80,7 +81,7 @@ class ParetoDisplay(Display):
 
     @classmethod
     def from_measures(
-        cls, names: Sequence[str], loss: Any, calibration: Any, *, labels: tuple[str, str] | None = None
+        cls, names: Sequence[str], loss: Numbers, calibration: Numbers, *, labels: tuple[str, str] | None = None
     ) -> Self:
         """Find the front of numbers that are there already, as in the table of a comparison.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, count, probability, sample_weights
+from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..metrics import calibration_curve
 from ._axes import COLOURS, GREY, add_legend, add_title, dress, percent
@@ -69,13 +70,13 @@ class PITDisplay(ForecastDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: Numbers,
         dist: Any,
         *,
         n_bins: int = 10,
         name: str | None = None,
         coverage: float = 0.95,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the histogram of forecasts.
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, one_of
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..metrics.point_table import point_summary
-from ..metrics.points import paired_points
+from ..metrics.points import Points, paired_points
 from ..regression.points.curves import FITS, fit_curve
 from ._axes import DIAGONAL, GREY
 from ._base import CurveDisplay
@@ -69,7 +70,13 @@ class PointCalibrationDisplay(CurveDisplay):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, method: str = "local", name: str | None = None, sample_weight: Any = None
+        cls,
+        y_true: Numbers,
+        y_pred: Points,
+        *,
+        method: str = "local",
+        name: str | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the curve of predictions.
 

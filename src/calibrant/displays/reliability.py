@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, probability
+from .._types import Labels, Weights
 from ..adapters.class_scores import ClassScores
+from ..metrics._classes import Probabilities
 from ..metrics._forecast_bins import ForecastBins
 from ._axes import DIAGONAL, GREY, dress, percent
 from ._base import CurveDisplay
@@ -84,14 +86,14 @@ class ReliabilityDisplay(CurveDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: Labels,
+        y_proba: Probabilities,
         *,
         label: Any = None,
         n_bins: Bins = 10,
         name: str | None = None,
         coverage: float = 0.95,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the diagram of class probabilities.
 

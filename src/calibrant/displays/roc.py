@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, column, sample_weights, to_array
+from .._types import Labels, Numbers, Weights
 from ..adapters.class_labels import as_labels, classes_of, encode
 from ..links.groups import Groups
 from ..metrics._classes import known_labels
@@ -74,13 +75,13 @@ class ROCDisplay(CurveDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        y_true: Labels,
+        y_score: Numbers,
         *,
         threshold: float | None = None,
         label: Any = None,
         name: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the curve of scores.
 

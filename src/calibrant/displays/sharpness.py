@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, sample_weights
+from .._types import Weights
 from ..adapters import as_distribution
 from ._axes import COLOURS, add_legend, dress, evenly, predicted_law
 from ._base import Display
@@ -60,7 +61,7 @@ class SharpnessDisplay(Display):
     dot_: Line2D = field(init=False)
 
     @classmethod
-    def from_forecasts(cls, dist: Any, *, name: str | None = None, sample_weight: Any = None) -> Self:
+    def from_forecasts(cls, dist: Any, *, name: str | None = None, sample_weight: Weights = None) -> Self:
         """Compute the shares of forecasts.
 
         Parameters

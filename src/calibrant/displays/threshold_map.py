@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._checks import Array, column
+from .._types import Numbers
 from ..adapters import as_distribution
 from ._axes import add_title
 from ._base import Display
@@ -56,7 +57,7 @@ class ThresholdMapDisplay(Display):
     dots_: PathCollection = field(init=False)
 
     @classmethod
-    def from_calibrator(cls, calibrator: Any, forecasts: Any, y: Any, *, name: str | None = None) -> Self:
+    def from_calibrator(cls, calibrator: Any, forecasts: Any, y: Numbers, *, name: str | None = None) -> Self:
         """Compute the map of a fitted `GPCCalibrator`.
 
         Parameters

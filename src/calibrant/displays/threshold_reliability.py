@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .._types import Numbers, Weights
 from ..metrics import ThresholdReliability, threshold_reliability
 from ._axes import add_legend, add_title, dashed_diagonal, dress
 from ._base import ForecastDisplay
@@ -52,13 +53,13 @@ class ThresholdReliabilityDisplay(ForecastDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
+        y_true: Numbers,
         dist: Any,
         *,
-        thresholds: Any = 16,
+        thresholds: Numbers = 16,
         n_bins: int = 8,
         name: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the lines of forecasts; parameters as in `metrics.threshold_reliability`."""
         curve = threshold_reliability(y_true, dist, thresholds=thresholds, n_bins=n_bins, sample_weight=sample_weight)

@@ -14,7 +14,7 @@ from ..distributions.base import Distribution
 from ..distributions.tables.lines import row_blocks
 
 Score = Callable[[Distribution, Array], Array]
-Labels = np.ndarray[Any, np.dtype[np.intp]]
+BinLabels = np.ndarray[Any, np.dtype[np.intp]]
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -77,8 +77,8 @@ def level_scores(levels: Array) -> Array:
     return np.asarray(ndtri(levels))
 
 
-def equal_mass_bins(values: Array, weights: Array | None, n_bins: int, noise: Array | None = None) -> Labels:
-    """Labels 0, 1, ... of bins with (nearly) equal numbers of rows, by increasing value; equal values share a bin.
+def equal_mass_bins(values: Array, weights: Array | None, n_bins: int, noise: Array | None = None) -> BinLabels:
+    """BinLabels 0, 1, ... of bins with (nearly) equal numbers of rows, by increasing value; equal values share a bin.
 
     The middle rank of a value decides its bin, so that neither the order of rows nor writing a row twice instead of
     giving it weight 2 changes anything. Values within ``noise`` (a few rounding errors unless told) of their neighbour

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from .._checks import Array, count, one_of, probability, sample_weights
+from .._types import Weights
 from ._inputs import average
 
 Metric = Callable[..., Any]
@@ -33,7 +34,7 @@ def bootstrap_interval(
     n_resamples: int = 500,
     method: Literal["percentile", "basic", "normal"] = "percentile",
     random_state: Any = 0,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> MetricInterval:
     r"""Bootstrap interval of any measure, from sets of rows drawn with replacement.
 
@@ -90,7 +91,7 @@ def bootstrap_interval(
 
 
 def mean_interval(
-    metric: Metric, y_true: Any, y_pred: Any, *, coverage: float = 0.9, sample_weight: Any = None
+    metric: Metric, y_true: Any, y_pred: Any, *, coverage: float = 0.9, sample_weight: Weights = None
 ) -> MetricInterval:
     r"""Interval of a measure that is a mean over independent rows, from the spread of their values.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from .._checks import Array, count, one_of
+from .._types import Labels, Weights
 from ..links.groups import Groups
-from ._classes import EventForecasts, class_forecasts, class_scale
+from ._classes import EventForecasts, Probabilities, class_forecasts, class_scale
 from ._forecast_bins import Binning, ForecastBins
 from ._inputs import average, no_weights_per_row
 
@@ -42,12 +43,12 @@ class BrierDecomposition:
 
 
 def brier_score(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     scale: str = "auto",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
     per_row: bool = False,
 ) -> float | Array:
     r"""Mean squared error of class probabilities; smaller is better.
@@ -95,15 +96,15 @@ def brier_score(
 
 
 def brier_decomposition(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     method: Literal["murphy", "pav"] = "murphy",
     bins: Binning | None = None,
     n_bins: int = 10,
     scale: str = "auto",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> BrierDecomposition:
     r"""Brier score as miscalibration - discrimination + uncertainty, exactly.
 

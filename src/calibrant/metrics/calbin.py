@@ -7,20 +7,21 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, one_of
+from .._types import Labels, Weights
 from ..links.groups import Groups
-from ._classes import class_forecasts
+from ._classes import Probabilities, class_forecasts
 
 _MOST_WINDOWS = 10_000_000
 
 
 def calbin(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     window: float | None = None,
     form: Literal["window", "example"] = "window",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""CalBin: mean distance of forecast and observed frequency in windows of s rows that follow in order of forecast.
 

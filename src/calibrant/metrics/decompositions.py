@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, complain, count
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.tables.ensemble import Ensemble
 from ..distributions.tables.lines import row_blocks
@@ -41,7 +42,9 @@ class CRPSDecomposition:
         return self.uncertainty - self.resolution
 
 
-def nll_decomposition(y_true: Any, dist: Any, calibrated: Any, *, sample_weight: Any = None) -> NLLDecomposition:
+def nll_decomposition(
+    y_true: Numbers, dist: Any, calibrated: Any, *, sample_weight: Weights = None
+) -> NLLDecomposition:
     r"""Split the negative log likelihood into a part that recalibration removes and a part that it cannot.
 
     .. math:: E[-\ln s_X(Y)] = E\big[\mathrm{KL}(p(Y \mid s_X),\, s_X(Y))\big] + E[-\ln p(Y \mid s_X)]
@@ -82,7 +85,7 @@ def nll_decomposition(y_true: Any, dist: Any, calibrated: Any, *, sample_weight:
 
 
 def crps_decomposition(
-    y_true: Any, dist: Any, *, members: int | None = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, members: int | None = None, sample_weight: Weights = None
 ) -> CRPSDecomposition:
     r"""Hersbach's decomposition of the CRPS into reliability, resolution and uncertainty.
 

@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, count
+from .._types import Labels, Numbers, Weights
 from ..distributions.base import Distribution
-from ._inputs import EPS, Labels, equal_mass_bins, level_grid, paired
+from ._inputs import EPS, BinLabels, equal_mass_bins, level_grid, paired
 from .quantile_calibration import Weighting, level_weights, observed_levels
 
 
 def distribution_calibration_error(
-    y_true: Any,
+    y_true: Numbers,
     dist: Any,
     *,
     n_bins: tuple[int, int] = (5, 4),
-    groups: Any = None,
-    levels: Any = 10,
+    groups: Labels | None = None,
+    levels: Numbers = 10,
     weights: Weighting = "uniform",
     debiased: bool = False,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Calibration error within groups of similar forecasts, averaged over the groups; 0 is perfect.
 
@@ -78,7 +79,7 @@ def distribution_calibration_error(
     return float(np.dot(errors, observed.rows) / observed.rows.sum())
 
 
-def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[int, int]) -> Labels:
+def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[int, int]) -> BinLabels:
     """Labels 0, 1, ... of groups of similar forecasts: strata of the median, cut into strata of the spread."""
     low, middle, high = law._by_blocks(lambda part, z: part.from_normal(z), np.array([[-1.0, 0.0, 1.0]])).T
     noise = 8 * EPS * np.maximum(np.abs(low), np.abs(high))
@@ -100,7 +101,7 @@ def _two_counts(n_bins: Any) -> tuple[int, int]:
     return count(n_bins[0], "n_bins"), count(n_bins[1], "n_bins")
 
 
-def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> Labels:
+def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> BinLabels:
     rows = len(law) if sample_weight is None else np.size(sample_weight)
     labels = np.asarray(groups)
     if labels.shape != (rows,):

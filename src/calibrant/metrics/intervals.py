@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, nonempty, probabilities
+from .._checks import Array, nonempty, probabilities, to_array
+from .._types import Numbers, Weights
 from ..distributions.tables.lines import row_blocks
 from ._inputs import average, no_weights_per_row, paired
 
 
 def coverage(
-    y_true: Any, dist: Any, *, coverage: Any = 0.9, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, coverage: Numbers = 0.9, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Share of outcomes inside the central intervals; compare it with the nominal coverage.
 
@@ -53,7 +54,7 @@ def coverage(
         for rows in row_blocks(len(y), 2):
             low, high = law[rows].interval(float(c)).T
             inside[k, rows] = (low <= y[rows]) & (y[rows] <= high)
-    single = np.ndim(coverage) == 0
+    single = to_array(coverage, "coverage").ndim == 0
     if per_row:
         return inside[0] if single else inside.T
     shares = np.array([average(line, weights) for line in inside])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._checks import Array
+from .._types import Labels, Weights
 from ..adapters.class_labels import Classes
 from ._classes import label_pairs
 
@@ -21,7 +21,7 @@ class ClassProportions:
     predicted: Array
 
 
-def confusion(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> Array:
+def confusion(y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None) -> Array:
     r"""Confusion matrix: rows are the actual classes, columns the predicted ones.
 
     .. math:: C_{jk} = \#\{t : y_t = j, \hat y_t = k\}
@@ -54,7 +54,9 @@ def confusion(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: A
     return np.asarray(np.bincount(actual * size + predicted, weights, size * size).reshape(size, size), np.float64)
 
 
-def class_proportions(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> ClassProportions:
+def class_proportions(
+    y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> ClassProportions:
     r"""Share of each class among actual and predicted labels; equal if the decisions are calibrated (type CD).
 
     .. math:: \tfrac1T \#\{t : y_t = j\}, \quad \tfrac1T \#\{t : \hat y_t = j\}
@@ -82,7 +84,9 @@ def class_proportions(y_true: Any, y_pred: Any, *, classes: Any = None, sample_w
     return ClassProportions(known, *shares)
 
 
-def macro_accuracy(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
+def macro_accuracy(
+    y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> float:
     r"""Macro-averaged accuracy: the mean over the classes of the share of their rows that is predicted right.
 
     .. math:: \frac1C \sum_j \frac{\#\{t : y_t = \hat y_t = j\}}{\#\{t : y_t = j\}}

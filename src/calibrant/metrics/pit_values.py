@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, one_of
+from .._types import Numbers
 from ..distributions.base import Distribution
 from ._inputs import paired
 
@@ -15,7 +16,7 @@ PitKind = Literal["mid", "randomised"]
 
 
 def pit(
-    y_true: Any, dist: Any, *, kind: Literal["mid", "randomised", "interval"] = "mid", random_state: Any = None
+    y_true: Numbers, dist: Any, *, kind: Literal["mid", "randomised", "interval"] = "mid", random_state: Any = None
 ) -> Array:
     r"""Probability integral transforms :math:`p_t = F_t(y_t)`: uniform on [0, 1] if the forecasts are calibrated.
 

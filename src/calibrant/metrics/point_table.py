@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._checks import Array, count
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
-from ._inputs import Labels, average, equal_mass_bins
-from .points import mae, mean_error, mean_ratio, mse, paired_points, relative_mse
+from ._inputs import BinLabels, average, equal_mass_bins
+from .points import Points, mae, mean_error, mean_ratio, mse, paired_points, relative_mse
 from .summary_table import Summary
 
 COLUMNS = ("rows", "mean_predicted", "mean_actual", "mean_error", "standard_error", "mean_ratio", "mae")
@@ -45,7 +45,9 @@ class PointSummary:
         return "\n".join(parts)
 
 
-def point_summary(y_true: Any, y_pred: Any, *, n_bins: int = 10, sample_weight: Any = None) -> PointSummary:
+def point_summary(
+    y_true: Numbers, y_pred: Points | Mapping[str, Points], *, n_bins: int = 10, sample_weight: Weights = None
+) -> PointSummary:
     """Calibration and error of point predictions, as a whole and along their range, for one model or several.
 
     Calibrated predictions (type RD of Bella et al. 2010) have a mean error near 0 as a whole and in every group of
@@ -123,7 +125,7 @@ def _measured(y: Array, point: Array, weights: Array | None) -> tuple[dict[str, 
     return {("rmse" if k == "mse" else k): float(np.sqrt(v) if k == "mse" else v) for k, v in values.items()}, missing
 
 
-def _along(y: Array, point: Array, weights: Array | None, labels: Labels) -> Summary:
+def _along(y: Array, point: Array, weights: Array | None, labels: BinLabels) -> Summary:
     """A line per group."""
     lines = {}
     for label in range(labels.max() + 1):

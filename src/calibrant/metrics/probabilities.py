@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, sample_weights
-from ._classes import ClassForecasts, class_forecasts, class_probabilities, class_scale, known_labels
+from .._types import Labels, Weights
+from ._classes import ClassForecasts, Probabilities, class_forecasts, class_probabilities, class_scale, known_labels
 from ._inputs import average, no_weights_per_row
 
 
 def log_loss(
-    y_true: Any, y_proba: Any, *, classes: Any = None, sample_weight: Any = None, per_row: bool = False
+    y_true: Labels,
+    y_proba: Probabilities,
+    *,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Negative log of the probability given to the class that came, in nats; smaller is better.
 
@@ -52,7 +58,12 @@ def log_loss(
 
 
 def class_sharpness(
-    y_true: Any, y_proba: Any = None, *, scale: str = "auto", sample_weight: Any = None, per_row: bool = False
+    y_true: Any,
+    y_proba: Probabilities | None = None,
+    *,
+    scale: str = "auto",
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Mean variance of the forecast class; smaller is sharper, which is good only among calibrated forecasts.
 

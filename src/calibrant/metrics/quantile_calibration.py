@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array, count, one_of
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.tables.lines import row_blocks
 from ._inputs import level_grid, level_scores, paired
@@ -17,7 +18,9 @@ from .pit_values import score_intervals
 Weighting = Literal["uniform", "counts"]
 
 
-def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight: Any = None) -> tuple[Array, Array]:
+def calibration_curve(
+    y_true: Numbers, dist: Any, *, levels: Numbers = 10, sample_weight: Weights = None
+) -> tuple[Array, Array]:
     r"""Nominal levels :math:`p_j` and observed frequencies :math:`\hat p_j`; equal if the forecasts are calibrated.
 
     .. math:: \hat p_j = \tfrac1T \#\{t : F_t(y_t) \le p_j\}
@@ -52,13 +55,13 @@ def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight
 
 
 def calibration_error(
-    y_true: Any,
+    y_true: Numbers,
     dist: Any,
     *,
-    levels: Any = 10,
+    levels: Numbers = 10,
     weights: Weighting = "uniform",
     debiased: bool = False,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Weighted squared distance between nominal and observed quantile levels; 0 is perfect.
 
@@ -95,7 +98,7 @@ def calibration_error(
 
 
 def calibration_floor(
-    n_test: float, n_cal: float | None = None, *, levels: Any = 10, weights: Weighting = "uniform", n_bins: int = 1
+    n_test: float, n_cal: float | None = None, *, levels: Numbers = 10, weights: Weighting = "uniform", n_bins: int = 1
 ) -> float:
     r"""The calibration error that a perfect forecaster has in expectation, from counting noise alone.
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, nonempty, probabilities, probability
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ._inputs import by_blocks, mean_score
 
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
 
 
-def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def nll(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Negative log likelihood, in nats; smaller is better.
 
     .. math:: \frac1T \sum_t -\log f_t(y_t)
@@ -45,7 +46,7 @@ def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = Fa
     return mean_score(_negative_log, y_true, dist, sample_weight, per_row)
 
 
-def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def crps(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Continuous ranked probability score, in the unit of y; smaller is better.
 
     .. math:: \frac1T \sum_t \int (F_t(u) - 1\{u \ge y_t\})^2\,du
@@ -69,7 +70,7 @@ def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = F
 
 
 def pinball_loss(
-    y_true: Any, dist: Any, *, levels: Any = VIGINTILES, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, levels: Numbers = VIGINTILES, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Pinball (quantile) loss, mean over rows and levels, in the unit of y; smaller is better.
 
@@ -105,7 +106,7 @@ def pinball_loss(
 
 
 def interval_score(
-    y_true: Any, dist: Any, *, coverage: float = 0.9, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, coverage: float = 0.9, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Winkler's score of central intervals :math:`[l_t, u_t]`, in the unit of y; smaller is better.
 

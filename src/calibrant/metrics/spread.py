@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, complain, nonempty, one_of, sample_weights
+from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ._inputs import average, equal_mass_bins, no_weights_per_row, paired
 
@@ -16,7 +17,7 @@ def sharpness(
     dist: Any = None,
     *,
     kind: Literal["var", "std"] = "var",
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
     per_row: bool = False,
 ) -> float | Array:
     r"""Mean predicted variance; smaller is sharper, which is good only among calibrated forecasts.
@@ -65,7 +66,7 @@ def sharpness(
     return values if per_row else average(values, weights)
 
 
-def ence(y_true: Any, dist: Any, *, n_bins: int = 10, sample_weight: Any = None) -> float:
+def ence(y_true: Numbers, dist: Any, *, n_bins: int = 10, sample_weight: Weights = None) -> float:
     r"""Expected normalised calibration error: do errors grow as the predicted standard deviations say? 0 is perfect.
 
     .. math:: \sum_b \frac{n_b}n \frac{|\mathrm{RMV}_b - \mathrm{RMSE}_b|}{\mathrm{RMV}_b}, \quad

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, column, count, nonempty
+from .._types import Numbers, Weights
 from ._inputs import equal_mass_bins, paired
 
 
@@ -29,7 +30,7 @@ class ThresholdReliability:
 
 
 def threshold_reliability(
-    y_true: Any, dist: Any, *, thresholds: Any = 16, n_bins: int = 8, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, thresholds: Numbers = 16, n_bins: int = 8, sample_weight: Weights = None
 ) -> ThresholdReliability:
     r"""Threshold-wise reliability: forecast probabilities of :math:`Y \le t_i` against observed frequencies.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._checks import Array, complain, finite, nonempty, to_array
+from .._types import Numbers, Weights
 from ._inputs import average
-from .points import paired_points
+from .points import Points, paired_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,9 @@ class ToleranceCurve:
     area: float
 
 
-def error_tolerance(y_true: Any, y_pred: Any, *, tolerances: Any = None, sample_weight: Any = None) -> ToleranceCurve:
+def error_tolerance(
+    y_true: Numbers, y_pred: Points, *, tolerances: Numbers | None = None, sample_weight: Weights = None
+) -> ToleranceCurve:
     r"""Share of predictions within a tolerance, for every tolerance: the REC curve of Bi and Bennett (2003).
 
     .. math:: \mathrm{REC}(\varepsilon) = \tfrac1T \#\{t : |y_t - \hat y_t| \le \varepsilon\}, \quad

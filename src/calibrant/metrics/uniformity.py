@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import kstwo
 
 from .._checks import Array, one_of
+from .._types import Numbers, Weights
 from ._inputs import paired
 from ._null_laws import anderson_darling_sf, cramer_von_mises_sf
 from .pit_values import PitKind, log_pits, score_intervals
@@ -24,7 +25,7 @@ class TestResult:
 
 
 def anderson_darling(
-    y_true: Any, dist: Any, *, kind: PitKind = "mid", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "mid", random_state: Any = None, sample_weight: Weights = None
 ) -> float:
     r"""Anderson-Darling statistic A² of the PITs, which looks hardest at the tails; about 1 for calibrated forecasts.
 
@@ -62,7 +63,7 @@ def anderson_darling(
 
 
 def anderson_darling_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     """Anderson-Darling test of uniform PITs of independent rows; the statistic is :func:`anderson_darling`'s.
 
@@ -92,7 +93,7 @@ def anderson_darling_test(
 
 
 def cramer_von_mises_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     r"""Cramér-von Mises test of uniform PITs of independent rows.
 
@@ -122,7 +123,7 @@ def cramer_von_mises_test(
 
 
 def ks_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     r"""Kolmogorov-Smirnov test of uniform PITs of independent rows.
 

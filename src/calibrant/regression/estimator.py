@@ -10,6 +10,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.utils.validation import validate_data
 
 from .._checks import Array
+from .._types import Labels, Numbers
 from ..calibration.base import check_calibrator
 from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
@@ -90,7 +91,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         *,
         cv: Any = 5,
         ensemble: bool = False,
-        levels: Any = None,
+        levels: Numbers | None = None,
         method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
@@ -132,7 +133,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
 
     # ---- forecasting ----
-    def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Any = None) -> Distribution:
+    def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Labels | None = None) -> Distribution:
         """Calibrated forecasts of the rows of X, or the base model's own (``calibrated=False``).
 
         Parameters
@@ -152,18 +153,20 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
             raise ValueError("`groups` are for the calibrator; with calibrated=False there is none.")
         return laws[0] if len(laws) == 1 else Mixture(tuple(laws))
 
-    def predict(self, X: Any, groups: Any = None) -> Array:
+    def predict(self, X: Any, groups: Labels | None = None) -> Array:
         """Means of the calibrated forecasts, (n,)."""
         return self.predict_dist(X, groups=groups).mean()
 
-    def predict_var(self, X: Any, groups: Any = None) -> Array:
+    def predict_var(self, X: Any, groups: Labels | None = None) -> Array:
         """Variances of the calibrated forecasts, (n,)."""
         return self.predict_dist(X, groups=groups).var()
 
-    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> Array:
+    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Labels | None = None) -> Array:
         """Central intervals of the calibrated forecasts, (n, 2)."""
         return self.predict_dist(X, groups=groups).interval(coverage)
 
-    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Any = None) -> Array:
+    def predict_quantiles(
+        self, X: Any, levels: Numbers = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Labels | None = None
+    ) -> Array:
         """Quantiles of the calibrated forecasts, (n, L)."""
         return self.predict_dist(X, groups=groups).quantiles(levels)
