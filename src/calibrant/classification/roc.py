@@ -11,13 +11,14 @@ from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._brief import Brief
 from .._checks import Array, complain, one_of
 from ..adapters.class_scores import ClassScores, as_scores
 from .base import labelled_rows
 
 
-@dataclass(frozen=True, eq=False)
-class RocCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Brief):
     """Rates of false and true positives above each distinct score, from (0, 0) to (1, 1).
 
     Parameters

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array
 
 Side = Literal["left", "right"]
 
 
-class Map(ABC):
+class Map(Brief, ABC):
     r"""An increasing map T of normal scores: a law with scores z(y) becomes one with scores T(z(y)).
 
     Seen on probabilities it is :math:`R(p) = \Phi(T(\Phi^{-1}(p)))`, always a proper distribution function on [0, 1].

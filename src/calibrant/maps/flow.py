@@ -16,7 +16,7 @@ _STEPS = 8
 _CLOSE = 1e-13  # of h: beyond that there is only rounding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FlowMap(Map):
     r"""Increasing by construction, with as many shapes as steps; a batch, one map a row.
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from .._brief import Brief
 from .._checks import Array, count, one_of, probability, sample_weights
 from .._types import Weights
 from ._inputs import average
@@ -16,8 +17,8 @@ from ._inputs import average
 Metric = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricInterval:
+@dataclass(frozen=True, slots=True, repr=False)
+class MetricInterval(Brief):
     """The value of a measure, and an interval around it."""
 
     value: Any

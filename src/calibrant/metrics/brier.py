@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, count, one_of
 from .._types import Labels, Weights
 from ..links.groups import Groups
@@ -16,8 +17,8 @@ from ._forecast_bins import Binning, ForecastBins
 from ._inputs import average, no_weights_per_row
 
 
-@dataclass(frozen=True, slots=True)
-class BrierDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class BrierDecomposition(Brief):
     """A Brier score and its parts.
 
     ``brier = miscalibration - discrimination + uncertainty + within_variance - within_covariance``; the last two are 0

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
+from .._brief import Brief
 from .._checks import Array
 from .._types import Labels, Weights
 from ..numerics.newton import newton
@@ -18,8 +19,8 @@ from .uniformity import TestResult
 _CLIP = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class CoxCalibration:
+@dataclass(frozen=True, slots=True, repr=False)
+class CoxCalibration(Brief):
     """Slope and intercept of the outcomes' log odds on the forecasts', standard errors, and the test of 1 and 0."""
 
     slope: float

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, complain, count
 from .._types import Numbers, Weights
 from ..distributions.base import Distribution
@@ -18,8 +19,8 @@ from .scores import nll
 DEFAULT_MEMBERS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class NLLDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class NLLDecomposition(Brief):
     """Negative log likelihood = calibration loss + refinement loss."""
 
     nll: float
@@ -27,8 +28,8 @@ class NLLDecomposition:
     refinement_loss: float
 
 
-@dataclass(frozen=True, slots=True)
-class CRPSDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class CRPSDecomposition(Brief):
     """CRPS = reliability - resolution + uncertainty."""
 
     crps: float

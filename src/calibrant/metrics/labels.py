@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array
 from .._types import Labels, Weights
 from ..adapters.class_labels import Classes
 from ._classes import label_pairs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassProportions:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClassProportions(Brief):
     """Classes (K,), and the share of each among the actual and the predicted labels."""
 
     classes: Classes

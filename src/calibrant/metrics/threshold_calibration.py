@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, column, count, nonempty
 from .._types import Numbers, Weights
 from ._inputs import equal_mass_bins, paired
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThresholdReliability:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ThresholdReliability(Brief):
     """Reliability of P(Y <= t) at K thresholds in at most B bins; unused bins have 0 rows and NaN elsewhere."""
 
     thresholds: Array  # (K,)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, complain, finite, nonempty, to_array
 from .._types import Numbers, Weights
 from ._inputs import average
 from .points import Points, paired_points
 
 
-@dataclass(frozen=True, eq=False)
-class ToleranceCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ToleranceCurve(Brief):
     """A regression error characteristic (REC) curve.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstwo
 
+from .._brief import Brief
 from .._checks import Array, one_of
 from .._types import Numbers, Weights
 from ._inputs import paired
@@ -15,8 +16,8 @@ from ._null_laws import anderson_darling_sf, cramer_von_mises_sf
 from .pit_values import PitKind, log_pits, score_intervals
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class TestResult(Brief):
     """A test statistic and the probability of one at least as large if the forecasts are calibrated."""
 
     statistic: float
