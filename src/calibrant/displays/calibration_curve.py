@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, probability, sample_weights
+from .._checks import Array, probability
 from .._types import Numbers, Weights
-from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..metrics import calibration_curve, calibration_error, calibration_floor, pit
+from ..metrics._inputs import paired, total
 from ._axes import DIAGONAL, GREY, evenly, has_label, percent
 from ._base import CurveDisplay
 from ._consistency import curve_band
@@ -90,22 +90,17 @@ class CalibrationCurveDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
-        dist : Distribution, or what ``as_distribution`` accepts
-            n forecasts.
+        y_true, dist, sample_weight
+            As in `metrics.nll`.
         name : str, optional
             What to call them in the legend.
         coverage : float
             Probability with which the band holds the whole curve of a perfect forecaster.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
         """
-        law = as_distribution(dist)
-        weights = sample_weights(sample_weight, len(law))
-        error = calibration_error(y_true, law, sample_weight=weights)
-        levels, observed = _curve(y_true, law, weights)
-        rows = len(law) if weights is None else float(weights.sum())
+        y, law, weights = paired(y_true, dist, sample_weight)
+        error = calibration_error(y, law, sample_weight=weights)
+        levels, observed = _curve(y, law, weights)
+        rows = total(y, weights)
         share = probability(coverage, "coverage")
         band_levels, low, high = curve_band(rows, share)
         return cls(

@@ -69,12 +69,10 @@ class ParetoDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
+        y_true, sample_weight
+            As in `metrics.nll`.
         dists : dict of Distribution, or of what ``as_distribution`` accepts
             n forecasts by each method, by name.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
         """
         both = [[measure(y_true, d, sample_weight=sample_weight) for d in dists.values()] for measure in _MEASURES]
         return cls.from_measures(list(dists), *both)

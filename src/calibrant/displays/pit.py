@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, count, probability, sample_weights
+from .._checks import Array, count, probability
 from .._types import Numbers, Weights
-from ..adapters import as_distribution
 from ..metrics import calibration_curve
+from ..metrics._inputs import paired, total
 from ._axes import COLOURS, GREY, add_legend, add_title, dress, percent
 from ._base import ForecastDisplay
 from ._consistency import bar_band
@@ -82,26 +82,20 @@ class PITDisplay(ForecastDisplay):
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
-        dist : Distribution, or what ``as_distribution`` accepts
-            n forecasts.
+        y_true, dist, sample_weight
+            As in `metrics.nll`.
         n_bins : int
             Number of bars.
         name : str, optional
             What to call them in the title.
         coverage : float
             Probability with which the band holds all bars of a perfect forecaster.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
         """
         count(n_bins, "n_bins")
         share = probability(coverage, "coverage")
-        law = as_distribution(dist)
-        weights = sample_weights(sample_weight, len(law))
-        levels, observed = calibration_curve(y_true, law, levels=n_bins, sample_weight=weights)
-        rows = len(law) if weights is None else float(weights.sum())
-        low, high = bar_band(rows, n_bins, share)
+        y, law, weights = paired(y_true, dist, sample_weight)
+        levels, observed = calibration_curve(y, law, levels=n_bins, sample_weight=weights)
+        low, high = bar_band(total(y, weights), n_bins, share)
         return cls(
             edges=np.append(0.0, levels),
             density=np.diff(observed, prepend=0.0) * n_bins,

@@ -82,16 +82,12 @@ class PointCalibrationDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
-        y_pred : array-like (n,) or Distribution
-            Point predictions; the means of a Distribution.
+        y_true, y_pred, sample_weight
+            As in `metrics.mse`.
         method : {"local", "linear", "isotonic", "ratio"}
             Kind of curve, as in `PointCalibrator`.
         name : str, optional
             What to call the predictions in the legend.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
         """
         one_of(method, "method", tuple(FITS))
         point = y_pred.mean() if isinstance(y_pred, Distribution) else y_pred

@@ -99,10 +99,8 @@ class ReliabilityDisplay(CurveDisplay):
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Labels of any type.
-        y_proba : array-like (n,) or (n, K), or ClassScores
-            Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
+        y_true, y_proba, sample_weight
+            As in `metrics.brier_score`.
         label : optional
             The class whose probability is drawn. Unless told, the second of two; of more, whichever is most probable.
         n_bins : int, "mass" or "pav"
@@ -111,8 +109,6 @@ class ReliabilityDisplay(CurveDisplay):
             What to call the forecasts in the legend.
         coverage : float
             Probability with which the band holds the whole curve of a perfect forecaster.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
         """
         event = chosen_event(y_true, y_proba, label, sample_weight)
         curve = frequencies(event, n_bins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,6 +13,7 @@ from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..distributions.tables.lines import row_blocks
 
+Forecasts = TypeVar("Forecasts", Distribution, Array)
 Score = Callable[[Distribution, Array], Array]
 BinLabels = np.ndarray[Any, np.dtype[np.intp]]
 EPS = float(np.finfo(np.float64).eps)
@@ -23,11 +24,15 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
     y = nonempty(column(y_true, "y_true"), "y_true")
     law = as_distribution(dist)
     same_length(y, "y_true", len(law))
-    weights = sample_weights(sample_weight, len(y))
-    if weights is not None and not weights.all():
-        keep = weights > 0
-        return y[keep], law[keep], weights[keep]
-    return y, law, weights
+    return with_weight(y, law, sample_weights(sample_weight, len(y)))
+
+
+def with_weight(y: Array, forecasts: Forecasts, weights: Array | None) -> tuple[Array, Forecasts, Array | None]:
+    """The rows whose weight is not 0."""
+    if weights is None or weights.all():
+        return y, forecasts, weights
+    keep = weights > 0
+    return y[keep], forecasts[keep], weights[keep]
 
 
 def mean_score(score: Score, y_true: Any, dist: Any, sample_weight: Any, per_row: bool) -> float | Array:

@@ -65,10 +65,6 @@ def bootstrap_interval(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    MetricInterval
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -104,10 +100,6 @@ def mean_interval(
         A measure with ``per_row=True``: scores such as :func:`log_loss`, :func:`crps`, and :func:`mae`.
     y_true, y_pred, coverage, sample_weight
         As in :func:`bootstrap_interval`.
-
-    Returns
-    -------
-    MetricInterval
 
     Examples
     --------

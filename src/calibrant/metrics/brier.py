@@ -72,10 +72,6 @@ def brier_score(
     per_row : bool
         Return the n values instead of their mean.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -133,10 +129,6 @@ def brier_decomposition(
         or equal numbers of rows.
     n_bins : int
         Number of bins.
-
-    Returns
-    -------
-    BrierDecomposition
 
     Examples
     --------

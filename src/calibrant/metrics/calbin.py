@@ -51,10 +51,6 @@ def calbin(
         Frequencies: weight 2 is the row twice. With other weights, windows have mass s and start
         at about unit steps. More than ten million windows are replaced by ten million.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import metrics

@@ -35,10 +35,6 @@ def calloss(
         Segments of the curve's convex hull, the blocks that isotonic regression pools; or of the curve itself, rows
         with equal forecasts. Where all forecasts differ the latter is the Brier score.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import metrics

@@ -95,10 +95,6 @@ def hosmer_lemeshow_test(
     fitted : bool
         Whether the forecasts come from a logistic regression on these same rows.
 
-    Returns
-    -------
-    TestResult
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -131,10 +127,6 @@ def cox_calibration(
     ----------
     y_true, y_proba, classes, sample_weight
         As in :func:`brier_score`; probabilities are kept 1e-12 away from 0 and 1.
-
-    Returns
-    -------
-    CoxCalibration
 
     Examples
     --------

@@ -65,10 +65,6 @@ def nll_decomposition(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    NLLDecomposition
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -105,18 +101,10 @@ def crps_decomposition(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     members : int, optional
         Number m of quantiles; by default the members of an unweighted ensemble, 100 quantiles of other laws.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    CRPSDecomposition
 
     Examples
     --------

@@ -39,22 +39,14 @@ def distribution_calibration_error(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     n_bins : (int, int)
         Numbers (a, b) of strata.
     groups : array-like (n,), optional
         A label for each row: calibration within these groups instead.
     levels, weights, debiased
         As in :func:`calibration_error`, applied in each group.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -55,10 +55,6 @@ def ece(
         distance (Kumar et al. 2019; Bröcker 2012), with q = 1 what a normal error of that variance adds to the
         absolute distance. Bins with a single row then count for nothing; what falls below 0 is 0.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import metrics

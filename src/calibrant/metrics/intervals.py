@@ -25,14 +25,10 @@ def coverage(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     coverage : float or array-like (k,)
         Nominal coverage c, or several.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
     per_row : bool
         Return 1.0 (inside) and 0.0 (outside) per row instead of the share.
 

@@ -69,10 +69,6 @@ def class_proportions(
     y_true, y_pred, classes, sample_weight
         As in :func:`confusion`.
 
-    Returns
-    -------
-    ClassProportions
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -99,10 +95,6 @@ def macro_accuracy(
     ----------
     y_true, y_pred, classes, sample_weight
         As in :func:`confusion`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -56,10 +56,6 @@ def knueppel_test(
     sample_weight : array-like (n,), optional
         Frequencies, for independent rows (``lags=0``) only.
 
-    Returns
-    -------
-    TestResult
-
     Examples
     --------
     >>> import numpy as np

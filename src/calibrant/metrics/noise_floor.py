@@ -37,10 +37,6 @@ def noise_floor(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice, with an outcome each; of weight 1.5 one row and one that counts half.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> import numpy as np

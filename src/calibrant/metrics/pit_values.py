@@ -25,10 +25,8 @@ def pit(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist
+        As in :func:`nll`.
     kind : {"mid", "randomised", "interval"}
         The middle of the interval (mid-P; deterministic, mean 1/2, but not uniform), a uniform draw from it (exactly
         uniform under calibration), or the interval itself.

@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import Array, column, complain, nonempty, same_length, sample_weights
 from .._types import Numbers, Weights
 from ..distributions.base import Distribution
-from ._inputs import EPS, average, no_weights_per_row
+from ._inputs import EPS, average, no_weights_per_row, with_weight
 
 Points: TypeAlias = Numbers | Distribution
 """Point predictions, or laws of which a measure takes the point that suits it."""
@@ -29,14 +29,8 @@ def mape(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_
         Outcomes, none of them 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the medians of a Distribution.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
+    sample_weight, per_row
+        As in :func:`nll`.
 
     Examples
     --------
@@ -57,10 +51,6 @@ def mae(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_r
     y_pred : array-like (n,) or Distribution
         Point predictions; the medians of a Distribution, which minimise the expected absolute error.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -79,10 +69,6 @@ def mse(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_r
         As in :func:`mape`; outcomes may be 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution, which minimise the expected squared error.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -107,10 +93,6 @@ def mean_error(
         As in :func:`mape`; outcomes may be 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -137,10 +119,6 @@ def mean_ratio(
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -165,10 +143,6 @@ def relative_mse(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = No
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -189,11 +163,7 @@ def paired_points(y_true: Numbers, y_pred: Points, sample_weight: Any) -> tuple[
     y = nonempty(column(y_true, "y_true"), "y_true")
     point = column(y_pred.median() if isinstance(y_pred, Distribution) else y_pred, "y_pred")
     same_length(y, "y_true", len(point))
-    weights = sample_weights(sample_weight, len(y))
-    if weights is not None and not weights.all():
-        keep = weights > 0
-        return y[keep], point[keep], weights[keep]
-    return y, point, weights
+    return with_weight(y, point, sample_weights(sample_weight, len(y)))
 
 
 def _mean_error(

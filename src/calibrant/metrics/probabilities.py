@@ -29,20 +29,8 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Labels of any type.
-    y_proba : array-like (n,) or (n, K)
-        Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
-    classes : array-like (K,), optional
-        Labels of the columns; the sorted labels of ``y_true`` unless told. Integers 0 to K - 1 number the columns.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
+    y_true, y_proba, classes, sample_weight, per_row
+        As in :func:`brier_score`.
 
     Examples
     --------
@@ -79,14 +67,8 @@ def class_sharpness(
         checked and have no influence; ``class_sharpness(y_proba)`` will do.
     y_proba : array-like (n,) or (n, K)
         Probabilities.
-    scale : {"auto", "chapter", "sum"}
+    scale, sample_weight, per_row
         As in :func:`brier_score`.
-    sample_weight, per_row
-        As in :func:`log_loss`.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------

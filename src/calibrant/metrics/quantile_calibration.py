@@ -30,14 +30,10 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     levels : int or array-like (m,)
         Levels :math:`p_j`; an integer m stands for 1/m, 2/m, ..., 1.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
 
     Returns
     -------
@@ -80,10 +76,6 @@ def calibration_error(
         Subtract from each squared distance its noise :math:`\hat p_j(1 - \hat p_j)/(T - 1)`. The expectation is then
         the squared distance of infinitely many rows, 0 for a perfect forecaster; single values can be negative.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -117,10 +109,6 @@ def calibration_floor(
         As in :func:`calibration_error`.
     n_bins : int
         Number G of groups of similar forecasts, as in :func:`distribution_calibration_error`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -56,10 +56,6 @@ def crps(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: 
     y_true, dist, sample_weight, per_row
         As in :func:`nll`.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -84,10 +80,6 @@ def pinball_loss(
         As in :func:`nll`.
     levels : float or array-like (L,)
         Quantile levels; 0.05, 0.10, ..., 0.95 unless told.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -121,10 +113,6 @@ def interval_score(
         As in :func:`nll`.
     coverage : float
         Nominal coverage of the intervals.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------

@@ -41,10 +41,6 @@ def smooth_ece(
     bandwidth : float, optional
         A fixed σ in place of σ*.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import metrics

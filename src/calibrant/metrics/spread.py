@@ -35,10 +35,8 @@ def sharpness(
         n forecasts.
     kind : {"var", "std"}
         Variances, or standard deviations, which have the unit of y.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
+    sample_weight, per_row
+        As in :func:`nll`.
 
     Returns
     -------
@@ -87,10 +85,6 @@ def ence(y_true: Numbers, dist: Any, *, n_bins: int = 10, sample_weight: Weights
         Number of bins.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -41,20 +41,12 @@ def threshold_reliability(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     thresholds : int or array-like (K,)
         Thresholds; an integer K stands for the outcomes' quantiles of levels 1/(K+1), ..., K/(K+1).
     n_bins : int
         Number B of bins.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    ThresholdReliability
 
     Examples
     --------

@@ -53,10 +53,6 @@ def error_tolerance(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    ToleranceCurve
-
     Examples
     --------
     >>> from calibrant import metrics

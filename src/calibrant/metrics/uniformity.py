@@ -37,16 +37,12 @@ def anderson_darling(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     kind : {"mid", "randomised"}
         What to make of outcomes on atoms, as in :func:`pit`.
     random_state : None, int or numpy Generator
         For ``kind="randomised"``.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
 
     Returns
     -------
@@ -78,10 +74,6 @@ def anderson_darling_test(
         What to make of outcomes on atoms: only randomised PITs are uniform, so only they have exact p-values. Laws
         without atoms draw nothing.
 
-    Returns
-    -------
-    TestResult
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -105,10 +97,6 @@ def cramer_von_mises_test(
     ----------
     y_true, dist, kind, random_state, sample_weight
         As in :func:`anderson_darling_test`.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------
@@ -136,10 +124,6 @@ def ks_test(
     ----------
     y_true, dist, kind, random_state, sample_weight
         As in :func:`anderson_darling_test`.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------
