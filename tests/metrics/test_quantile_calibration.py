@@ -110,3 +110,9 @@ def test_errors_name_the_argument():
         metrics.calibration_error(y, law, debiased=True)
     with pytest.raises(ValueError, match="`n_test` must be positive; got 0"):
         metrics.calibration_floor(0)
+
+
+@pytest.mark.parametrize("levels", [True, 0, -3])
+def test_numbers_of_levels_are_whole(levels):
+    with pytest.raises(ValueError, match="`levels` must be a whole number of at least 1"):
+        metrics.calibration_error([0.0, 1.0], Normal([0.0, 0.0], 1.0), levels=levels)
