@@ -134,7 +134,7 @@ def pit(ax: Any, result: Result, stage: str) -> None:
 def fan(ax: Any, result: Result, stage: str) -> None:
     """Forecasts of one stage, patients in the order of the calibrated median."""
     rank = np.argsort(np.argsort(result.laws["after"].median()))
-    FanDisplay.from_predictions(result.laws[stage], result.y, x=rank, name=stage).plot(ax=ax, color=COLOURS[stage])
+    FanDisplay.from_predictions(result.y, result.laws[stage], x=rank, name=stage).plot(ax=ax, color=COLOURS[stage])
     ax.set(xlabel="held-out patients, by predicted median", ylabel="disease progression")
 
 

@@ -67,13 +67,13 @@ def test_counts_are_whole_numbers(size):
     mixed = Mixture([law, law])
     calls = {
         "size": (lambda: law.sample(size), lambda: mixed.sample(size)),
-        "bins": (
-            lambda: metrics.ence(np.zeros(3), law, bins=size),
-            lambda: metrics.threshold_reliability(np.zeros(3), law, bins=size),
-        ),
         "lags": () if size is None else (lambda: metrics.knueppel_test(np.zeros(3), law, lags=size),),
         "members": () if size is None else (lambda: metrics.crps_decomposition(np.zeros(3), law, members=size),),
-        "n_bins": (lambda: ScaleCalibrator("bins", n_bins=size).fit(law, np.zeros(3)),),
+        "n_bins": (
+            lambda: metrics.ence(np.zeros(3), law, n_bins=size),
+            lambda: metrics.threshold_reliability(np.zeros(3), law, n_bins=size),
+            lambda: ScaleCalibrator("bins", n_bins=size).fit(law, np.zeros(3)),
+        ),
     }
     for name, several in calls.items():
         for call in several:

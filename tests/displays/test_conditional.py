@@ -22,7 +22,7 @@ LAW = Normal([0.0, 5.0, 1.0], [1.0, 2.0, 1.0])
 
 
 def test_map_of_a_wider_law() -> None:
-    display = CalibrationMapDisplay.from_predictions(LAW, Normal(LAW.loc, 2 * LAW.scale), rows=[1])
+    display = CalibrationMapDisplay.from_forecasts(LAW, Normal(LAW.loc, 2 * LAW.scale), rows=[1])
     z = np.linspace(-3.5, 3.5, 201)
     np.testing.assert_allclose(display.before[0], ndtr(z))
     np.testing.assert_allclose(display.after[0], ndtr(z / 2))
@@ -34,15 +34,15 @@ def test_map_of_a_wider_law() -> None:
 def test_map_rows_are_spread_over_the_medians() -> None:
     law = Normal(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 1.0)
     wider = Normal(law.loc, law.scale * (1 + law.loc))
-    assert CalibrationMapDisplay.from_predictions(law, wider, rows=3).medians.tolist() == [1.0, 3.0, 5.0]
-    same = CalibrationMapDisplay.from_predictions(law, law, rows=3)
+    assert CalibrationMapDisplay.from_forecasts(law, wider, rows=3).medians.tolist() == [1.0, 3.0, 5.0]
+    same = CalibrationMapDisplay.from_forecasts(law, law, rows=3)
     assert same.shared and len(same.rows) == 1
     assert same.plot().lines_[0].get_label() == "all forecasts"
-    assert not CalibrationMapDisplay.from_predictions(law, law, rows=[0, 1]).shared  # asked for by number
+    assert not CalibrationMapDisplay.from_forecasts(law, law, rows=[0, 1]).shared  # asked for by number
     with pytest.raises(ValueError, match="one forecast per forecast before; got 3 for 5"):
-        CalibrationMapDisplay.from_predictions(law, LAW)
-    with pytest.raises(ValueError, match="`rows` must be at least 1"):
-        CalibrationMapDisplay.from_predictions(law, law, rows=0)
+        CalibrationMapDisplay.from_forecasts(law, LAW)
+    with pytest.raises(ValueError, match="`rows` must be a whole number of at least 1"):
+        CalibrationMapDisplay.from_forecasts(law, law, rows=0)
 
 
 def test_map_of_a_model() -> None:
@@ -58,7 +58,7 @@ def test_map_of_a_model() -> None:
 @pytest.mark.parametrize("what", ["pdf", "cdf"])
 def test_density_values(what: Any) -> None:
     display = DensityDisplay.from_predictions(
-        LAW, [0.0, 4.0, 1.0], x=[2.0, 1.0, 3.0], what=what, levels=[-1.0, 0.0, 4.0]
+        [0.0, 4.0, 1.0], LAW, x=[2.0, 1.0, 3.0], what=what, levels=[-1.0, 0.0, 4.0]
     )
     assert display.x.tolist() == [1.0, 2.0, 3.0]
     expected = getattr(LAW, what)(np.array([[-1.0, 0.0, 4.0]]))[[1, 0, 2]].T
@@ -77,19 +77,19 @@ def test_density_thins_many_rows_and_joins_equal_ones(forecaster: Any) -> None:
     assert display.values.shape == (256, len(display.x)) and len(display.x) <= 400
     assert np.all(np.diff(display.x) > 0) and display.name == "Forecaster"
     with pytest.raises(ValueError, match="`what` must be one of"):
-        DensityDisplay.from_predictions(LAW, x=[1, 2, 3], what="sf")  # type: ignore[arg-type]
+        DensityDisplay.from_predictions(None, LAW, x=[1, 2, 3], what="sf")  # type: ignore[arg-type]
 
 
 def test_one_column_can_be_drawn() -> None:
-    display = DensityDisplay.from_predictions(Normal([0.0], 1.0), x=[3.0]).plot()
+    display = DensityDisplay.from_predictions(None, Normal([0.0], 1.0), x=[3.0]).plot()
     assert display.dots_ is None and display.ax_.get_xlim()[0] < 3 < display.ax_.get_xlim()[1]
 
 
 def test_threshold_lines_draw_the_measure(rng: np.random.Generator) -> None:
     mu = rng.normal(size=400)
     y = mu + rng.normal(size=400)
-    display = ThresholdReliabilityDisplay.from_predictions(y, Normal(mu, 1.0), thresholds=[-1.0, 1.0], bins=5).plot()
-    curve = metrics.threshold_reliability(y, Normal(mu, 1.0), thresholds=[-1.0, 1.0], bins=5)
+    display = ThresholdReliabilityDisplay.from_predictions(y, Normal(mu, 1.0), thresholds=[-1.0, 1.0], n_bins=5).plot()
+    curve = metrics.threshold_reliability(y, Normal(mu, 1.0), thresholds=[-1.0, 1.0], n_bins=5)
     for line, q, r in zip(display.lines_, curve.forecast, curve.observed, strict=True):
         np.testing.assert_allclose(line.get_xydata(), np.column_stack([q, r]))
     assert list(display.diagonal_.get_xdata()) == [0, 1]

@@ -65,3 +65,10 @@ def test_from_report() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="`y_true` must have one entry per forecast; got 4 for 5"):
         ConfusionDisplay.from_predictions(Y[:4], BEFORE)
+
+
+def test_a_name_stands_before_those_of_the_tables() -> None:
+    y = ["a", "a", "b"]
+    display = ConfusionDisplay.from_predictions(y, y, ["a", "b", "b"]).plot(name="tree")
+    assert [ax.get_title().partition(":")[0] for ax in display.axes_] == ["tree, before", "tree, after"]
+    assert display.ax_ is display.axes_[0]

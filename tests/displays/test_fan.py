@@ -15,7 +15,7 @@ Y = [1.5, np.nan, 9.0]
 
 
 def test_everything_is_sorted_by_x() -> None:
-    fan = FanDisplay.from_predictions(LAW, Y, x=[30, 10, 20], coverages=[0.5, 0.9])
+    fan = FanDisplay.from_predictions(Y, LAW, x=[30, 10, 20], coverages=[0.5, 0.9])
     np.testing.assert_array_equal(fan.x, [10, 20, 30])
     np.testing.assert_allclose(fan.median, [2, 3, 1])
     np.testing.assert_array_equal(fan.y_true, [np.nan, 9.0, 1.5])
@@ -30,13 +30,13 @@ def test_everything_is_sorted_by_x() -> None:
 
 
 def test_shares_inside_by_interval() -> None:
-    fan = FanDisplay.from_predictions(Normal(np.zeros(4), 1.0), [0.1, -1.0, 1.5, 5.0])
+    fan = FanDisplay.from_predictions([0.1, -1.0, 1.5, 5.0], Normal(np.zeros(4), 1.0))
     np.testing.assert_allclose(fan.observed, [0.75, 0.5, 0.25])  # ±1.645, ±1.282, ±0.674
 
 
 @pytest.mark.parametrize("outcomes", [None, [np.nan] * 3])
 def test_outcomes_are_optional(outcomes: list[float] | None) -> None:
-    fan = FanDisplay.from_predictions(LAW, outcomes).plot()
+    fan = FanDisplay.from_predictions(outcomes, LAW).plot()
     assert fan.observed is None
     np.testing.assert_array_equal(fan.x, [0, 1, 2])
     labels = [text.get_text() for text in fan.ax_.get_legend().get_texts()]
@@ -51,14 +51,14 @@ def test_dates_of_every_kind() -> None:
     expected = np.array(["2024-01-01", "2024-02-01", "2024-03-01"], dtype="datetime64[D]")
     stamps = pd.to_datetime(days)
     for x in (days, np.array(days, dtype="datetime64[D]"), stamps, pd.Series(stamps), stamps.tz_localize("UTC")):
-        fan = FanDisplay.from_predictions(LAW, Y, x=x).plot()
+        fan = FanDisplay.from_predictions(Y, LAW, x=x).plot()
         np.testing.assert_array_equal(fan.x, expected)
         np.testing.assert_allclose(fan.median, [2, 3, 1])
         fan.figure_.canvas.draw()
 
 
 def test_plot_draws_what_was_computed() -> None:
-    fan = FanDisplay.from_predictions(LAW, Y, coverages=[0.5, 0.9], name="sales")
+    fan = FanDisplay.from_predictions(Y, LAW, coverages=[0.5, 0.9], name="sales")
     assert fan.plot() is fan
     assert len(fan.bands_) == 2
     for k, band in enumerate(fan.bands_):
@@ -75,7 +75,7 @@ def test_plot_draws_what_was_computed() -> None:
 
 def test_given_axes_are_used_and_no_figure_is_made() -> None:
     figure, ax = plt.subplots()
-    fan = FanDisplay.from_predictions(LAW).plot(ax=ax, name="other", color="k")
+    fan = FanDisplay.from_predictions(None, LAW).plot(ax=ax, name="other", color="k")
     assert fan.ax_ is ax and fan.figure_ is figure and ax.get_title(loc="left") == "other"
     assert plt.get_fignums() == [figure.number]
     assert tuple(fan.bands_[0].get_facecolor()[0][:3]) == (0, 0, 0)
@@ -90,7 +90,7 @@ def test_from_estimator(forecaster: Any) -> None:
 
 def test_inputs_stay_as_they_were() -> None:
     x, y = np.array([3.0, 1.0, 2.0]), np.array([1.0, np.nan, 2.0])
-    FanDisplay.from_predictions(LAW, y, x=x).plot()
+    FanDisplay.from_predictions(y, LAW, x=x).plot()
     np.testing.assert_array_equal(x, [3, 1, 2])
     np.testing.assert_array_equal(y, [1, np.nan, 2])
 
@@ -115,9 +115,9 @@ def test_inputs_stay_as_they_were() -> None:
 )
 def test_bad_input(options: dict[str, object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        FanDisplay.from_predictions(LAW, **options)
+        FanDisplay.from_predictions(**{"y_true": None, "dist": LAW} | options)
 
 
 def test_no_forecasts() -> None:
     with pytest.raises(ValueError, match="`dist` must have at least one row; it is empty"):
-        FanDisplay.from_predictions(LAW[:0])
+        FanDisplay.from_predictions(None, LAW[:0])

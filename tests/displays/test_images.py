@@ -41,22 +41,22 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "calibration_curve": lambda ax: [
         rooms.CalibrationCurveDisplay.from_predictions(Y, law).plot(ax=ax) for law in (NARROW, WIDE)
     ],
-    "calibration_map": lambda ax: rooms.CalibrationMapDisplay.from_predictions(NARROW, WIDE, rows=4).plot(ax=ax),
-    "class_map": lambda ax: ClassMapDisplay.from_predictions(P, 0.1 + 0.7 * P**2).plot(ax=ax),
+    "calibration_map": lambda ax: rooms.CalibrationMapDisplay.from_forecasts(NARROW, WIDE, rows=4).plot(ax=ax),
+    "class_map": lambda ax: ClassMapDisplay.from_forecasts(P, 0.1 + 0.7 * P**2).plot(ax=ax),
     "confusion": lambda ax: rooms.ConfusionDisplay.from_predictions(LABELS, np.where(P > 0.6, "yes", "no")).plot(ax=ax),
-    "density": lambda ax: rooms.DensityDisplay.from_predictions(WIDE, Y, x=X).plot(ax=ax),
-    "fan": lambda ax: rooms.FanDisplay.from_predictions(NARROW, Y, x=X).plot(ax=ax),
+    "density": lambda ax: rooms.DensityDisplay.from_predictions(Y, WIDE, x=X).plot(ax=ax),
+    "fan": lambda ax: rooms.FanDisplay.from_predictions(Y, NARROW, x=X).plot(ax=ax),
     "pareto": lambda ax: ParetoDisplay.from_measures(list("abcd"), [1, 2, 3, 3.5], [9, 4, 5, 0.3]).plot(ax=ax),
     "pit": lambda ax: rooms.PITDisplay.from_predictions(Y, NARROW).plot(ax=ax),
     "point_calibration": lambda ax: rooms.PointCalibrationDisplay.from_predictions(Y, 0.5 * X).plot(ax=ax),
     "reliability": lambda ax: rooms.ReliabilityDisplay.from_predictions(LABELS, P).plot(ax=ax),
     "roc": lambda ax: rooms.ROCDisplay.from_predictions(LABELS, P, threshold=0.5).plot(ax=ax),
-    "sharpness": lambda ax: [SharpnessDisplay.from_predictions(law).plot(ax=ax) for law in (NARROW, WIDE)],
+    "sharpness": lambda ax: [SharpnessDisplay.from_forecasts(law).plot(ax=ax) for law in (NARROW, WIDE)],
     "threshold_map": lambda ax: rooms.ThresholdMapDisplay(
         q=P, t=X, values=np.outer(P, P), pairs=(X, P, (Y > 0).astype(float))
     ).plot(ax=ax),
     "threshold_reliability": lambda ax: rooms.ThresholdReliabilityDisplay.from_predictions(
-        Y, NARROW, thresholds=4, bins=5
+        Y, NARROW, thresholds=4, n_bins=5
     ).plot(ax=ax),
 }
 

@@ -14,20 +14,20 @@ LAW = Normal([0.0] * 4, 1.0)
 
 
 def test_heights_by_hand() -> None:
-    display = PITDisplay.from_predictions(Y, LAW, bins=5)
+    display = PITDisplay.from_predictions(Y, LAW, n_bins=5)
     np.testing.assert_allclose(display.edges, [0, 0.2, 0.4, 0.6, 0.8, 1])
     np.testing.assert_allclose(display.density, [1.25, 0, 2.5, 0, 1.25])
 
 
 def test_impossible_outcomes_are_in_the_end_bins() -> None:
-    display = PITDisplay.from_predictions([-1e9, 1e9], Normal([0.0, 0.0], 1.0), bins=2)
+    display = PITDisplay.from_predictions([-1e9, 1e9], Normal([0.0, 0.0], 1.0), n_bins=2)
     np.testing.assert_allclose(display.density, [1, 1])
 
 
 def test_weights_are_frequencies() -> None:
-    weighted = PITDisplay.from_predictions(Y, LAW, bins=5, sample_weight=[3, 0, 0, 1])
+    weighted = PITDisplay.from_predictions(Y, LAW, n_bins=5, sample_weight=[3, 0, 0, 1])
     np.testing.assert_allclose(weighted.density, [3.75, 0, 1.25, 0, 0])
-    assert weighted.band == PITDisplay.from_predictions(Y, LAW, bins=5).band  # four rows both times
+    assert weighted.band == PITDisplay.from_predictions(Y, LAW, n_bins=5).band  # four rows both times
 
 
 def test_atoms_are_spread_over_their_interval() -> None:
@@ -49,7 +49,7 @@ def test_too_narrow_intervals_make_a_valley(rng: np.random.Generator) -> None:
 
 
 def test_plot_draws_what_was_computed() -> None:
-    display = PITDisplay.from_predictions(Y, LAW, bins=5, name="ridge", coverage=0.9)
+    display = PITDisplay.from_predictions(Y, LAW, n_bins=5, name="ridge", coverage=0.9)
     assert display.plot(color="k") is display
     assert [bar.get_height() for bar in display.bars_] == pytest.approx(display.density)
     assert [bar.get_x() for bar in display.bars_] == pytest.approx(display.edges[:-1])
@@ -70,7 +70,7 @@ def test_given_axes_are_used_and_no_figure_is_made() -> None:
 
 def test_from_estimator(forecaster: Any) -> None:
     X = np.column_stack([np.zeros(4), np.ones(4)])
-    display = PITDisplay.from_estimator(forecaster, X, Y, bins=5)
+    display = PITDisplay.from_estimator(forecaster, X, Y, n_bins=5)
     np.testing.assert_allclose(display.density, [1.25, 0, 2.5, 0, 1.25])
     assert display.name == "Forecaster"
     with pytest.raises(TypeError, match="object does not"):
@@ -78,7 +78,7 @@ def test_from_estimator(forecaster: Any) -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0."):
-        PITDisplay.from_predictions(Y, LAW, bins=0)
+    with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0."):
+        PITDisplay.from_predictions(Y, LAW, n_bins=0)
     with pytest.raises(ValueError, match="`y_true` must be finite; 1 of 4 values is not, first y_true\\[2\\] = nan"):
         PITDisplay.from_predictions([0.0, 1.0, np.nan, 1.0], LAW)

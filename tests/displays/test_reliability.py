@@ -29,7 +29,7 @@ def is_inside(display: ReliabilityDisplay) -> bool:
 
 
 def test_bins_by_hand() -> None:
-    display = ReliabilityDisplay.from_predictions(Y, P, bins=5)
+    display = ReliabilityDisplay.from_predictions(Y, P, n_bins=5)
     np.testing.assert_allclose(display.forecast, [0.1, 0.3, 0.7, 1.0])
     np.testing.assert_allclose(display.observed, [0, 0.5, 1, 1])
     np.testing.assert_allclose(display.counts, [1, 2, 0, 1, 1])  # p = 1 belongs to the last bin
@@ -40,7 +40,7 @@ def test_bins_by_hand() -> None:
 def test_bins_are_scikit_learns(case) -> None:
     y, p = case
     for bins, strategy in ((10, "uniform"), ("mass", "quantile")):
-        display = ReliabilityDisplay.from_predictions(y, p, bins=bins)
+        display = ReliabilityDisplay.from_predictions(y, p, n_bins=bins)
         observed, forecast = calibration_curve(y, p, n_bins=10, strategy=strategy)
         np.testing.assert_allclose(display.forecast, forecast, atol=1e-12)
         np.testing.assert_allclose(display.observed, observed, atol=1e-12)
@@ -50,7 +50,7 @@ def test_bins_are_scikit_learns(case) -> None:
 def test_pav_is_isotonic_regression(case) -> None:
     y, p = case
     p = p.round(2)
-    display = ReliabilityDisplay.from_predictions(y, p, bins="pav")
+    display = ReliabilityDisplay.from_predictions(y, p, n_bins="pav")
     expected = IsotonicRegression().fit(p, y).predict(p)
     np.testing.assert_allclose(np.interp(p, display.forecast, display.observed), expected, atol=1e-12)
     assert display.error == pytest.approx(np.abs(expected - p).mean())
@@ -61,7 +61,7 @@ def test_pav_is_isotonic_regression(case) -> None:
 @pytest.mark.parametrize("n", [60, 900])
 def test_perfect_forecasters_stay_in_the_band_as_often_as_promised(bins, n, rng) -> None:
     p, draws = rng.beta(0.8, 1.5, n), 1000
-    band = ReliabilityDisplay.from_predictions(rng.random(n) < p, p, bins=bins, coverage=0.9)  # the same for all
+    band = ReliabilityDisplay.from_predictions(rng.random(n) < p, p, n_bins=bins, coverage=0.9)  # the same for all
     inside, errors = 0, []
     for _ in range(draws):
         curve = frequencies(EventForecasts(p, rng.random(n) < p, None), bins)
@@ -78,7 +78,7 @@ def test_perfect_forecasters_stay_in_the_band_as_often_as_promised(bins, n, rng)
 def test_overconfident_forecasters_leave_the_band(bins, case) -> None:
     y, p = case
     sure = p**3 / (p**3 + (1 - p) ** 3)
-    display = ReliabilityDisplay.from_predictions(y, sure, bins=bins)
+    display = ReliabilityDisplay.from_predictions(y, sure, n_bins=bins)
     assert not is_inside(display) and display.error > 3 * display.floor
     at = display.band_forecast
     observed = np.interp(at, display.forecast, display.observed)
@@ -91,25 +91,25 @@ def test_overconfident_forecasters_leave_the_band(bins, case) -> None:
 def test_weights_are_frequencies(bins, case, rng) -> None:
     (y, p), w = case, rng.integers(0, 4, 600)
     p = p.round(2)
-    weighted = ReliabilityDisplay.from_predictions(y, p, bins=bins, sample_weight=w)
-    repeated = ReliabilityDisplay.from_predictions(np.repeat(y, w), np.repeat(p, w), bins=bins)
+    weighted = ReliabilityDisplay.from_predictions(y, p, n_bins=bins, sample_weight=w)
+    repeated = ReliabilityDisplay.from_predictions(np.repeat(y, w), np.repeat(p, w), n_bins=bins)
     for name in ("forecast", "observed", "counts", "band_low", "band_high", "error", "floor"):
         np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-9, atol=1e-12)
 
 
 def test_one_class_and_the_most_probable_one() -> None:
     y, p = ["a", "b", "c", "b"], np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.5, 0.1, 0.4], [0.1, 0.8, 0.1]])
-    top = ReliabilityDisplay.from_predictions(y, p, bins=2)
+    top = ReliabilityDisplay.from_predictions(y, p, n_bins=2)
     np.testing.assert_allclose([top.forecast[0], top.observed[0]], [0.65, 0.75])
-    second = ReliabilityDisplay.from_predictions(y, p, label="b", bins=2)
+    second = ReliabilityDisplay.from_predictions(y, p, label="b", n_bins=2)
     np.testing.assert_allclose(second.forecast, [0.2, 0.75])
     np.testing.assert_allclose(second.observed, [0, 1])
-    first = ReliabilityDisplay.from_predictions(Y, P, label="no", bins=2)
+    first = ReliabilityDisplay.from_predictions(Y, P, label="no", n_bins=2)
     np.testing.assert_allclose(first.forecast, [0.15, 0.9 - 0.1333333333333333], atol=1e-9)
 
 
 def test_plot_draws_what_was_computed() -> None:
-    display = ReliabilityDisplay.from_predictions(Y, P, bins=5, name="forest")
+    display = ReliabilityDisplay.from_predictions(Y, P, n_bins=5, name="forest")
     assert display.plot() is display
     np.testing.assert_array_equal(display.line_.get_xydata(), np.column_stack([display.forecast, display.observed]))
     np.testing.assert_array_equal(display.histogram_.get_data().values, display.counts)
@@ -123,7 +123,7 @@ def test_plot_draws_what_was_computed() -> None:
 
 def test_two_models_share_the_axes() -> None:
     first = ReliabilityDisplay.from_predictions(Y, P).plot(name="before")
-    second = ReliabilityDisplay.from_predictions(Y, P, bins="pav").plot(ax=first.ax_, linestyle="--")
+    second = ReliabilityDisplay.from_predictions(Y, P, n_bins="pav").plot(ax=first.ax_, linestyle="--")
     assert second.diagonal_ is None and second.counts_ax_ is first.counts_ax_
     assert first.line_.get_color() != second.line_.get_color() and second.line_.get_linestyle() == "--"
     assert len(first.ax_.lines) == 3 and len(first.ax_.child_axes) == 1
@@ -145,14 +145,14 @@ def test_from_estimator(rng) -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="`bins` must be one of 'mass', 'pav'; got 'cubic'"):
-        ReliabilityDisplay.from_predictions(Y, P, bins="cubic")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`n_bins` must be one of 'mass', 'pav'; got 'cubic'"):
+        ReliabilityDisplay.from_predictions(Y, P, n_bins="cubic")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"`label` must be one of the classes 'no', 'yes'; .* label\[0\] = 'maybe'"):
         ReliabilityDisplay.from_predictions(Y, P, label="maybe")
     with pytest.raises(ValueError, match="`coverage` must be strictly between 0 and 1"):
         ReliabilityDisplay.from_predictions(Y, P, coverage=95)
-    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0"):
-        ReliabilityDisplay.from_predictions(Y, P, bins=0)
+    with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0"):
+        ReliabilityDisplay.from_predictions(Y, P, n_bins=0)
     with pytest.raises(ValueError, match="Logits or margins"):
         ReliabilityDisplay.from_predictions(Y, [-1.0, 2, 3, 4, 5])
 

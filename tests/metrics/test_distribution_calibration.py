@@ -13,9 +13,9 @@ def test_error_by_hand():
     law = Normal(np.repeat([0.0, 100.0, 100.0], 2), np.repeat([1.0, 1.0, 5.0], 2))
     y = law.ppf([0.2, 0.2, 0.2, 0.8, 0.8, 0.8])  # in three groups p̂(0.5) is 1, 0.5 and 0
     expected = (0.5**2 + 0.0 + 0.5**2) / 3
-    assert metrics.distribution_calibration_error(y, law, groups=(2, 2), levels=[0.5]) == pytest.approx(expected)
+    assert metrics.distribution_calibration_error(y, law, n_bins=(2, 2), levels=[0.5]) == pytest.approx(expected)
     noise = (0 + 0.25 + 0) / 3  # p̂(1-p̂)/(n_g-1)
-    fair = metrics.distribution_calibration_error(y, law, groups=(2, 2), levels=[0.5], debiased=True)
+    fair = metrics.distribution_calibration_error(y, law, n_bins=(2, 2), levels=[0.5], debiased=True)
     assert fair == pytest.approx(expected - noise)
 
 
@@ -62,14 +62,23 @@ def test_perfect_forecasts_score_the_floor_and_0_debiased(rng):
     draws = mu + sigma * rng.normal(size=(repeats, n))
     raw = np.array([metrics.distribution_calibration_error(y, law) for y in draws])
     fair = np.array([metrics.distribution_calibration_error(y, law, debiased=True) for y in draws])
-    assert abs(raw.mean() - metrics.calibration_floor(n, groups=20)) < 4 * raw.std() / np.sqrt(repeats)
+    assert abs(raw.mean() - metrics.calibration_floor(n, n_bins=20)) < 4 * raw.std() / np.sqrt(repeats)
     assert abs(fair.mean()) < 4 * fair.std() / np.sqrt(repeats)
 
 
-@pytest.mark.parametrize("groups", [(5,), (0, 3), [1, 2, 3], "ab"])
+@pytest.mark.parametrize("groups", [(5,), [1, 2, 3], "ab"])
 def test_wrong_groups_are_told(groups):
-    with pytest.raises(ValueError, match="`groups` must be two positive numbers .* or a label for each of 2 rows"):
+    with pytest.raises(ValueError, match="`groups` must have a label for each of 2 rows; got shape"):
         metrics.distribution_calibration_error([0.0, 1.0], Normal([0.0, 0.0], 1.0), groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("n_bins", "rule"),
+    [((5,), "two numbers of strata"), (5, "two numbers of strata"), ((0, 3), "a whole"), ((2, 2.5), "a whole")],
+)
+def test_wrong_numbers_of_strata_are_told(n_bins, rule):
+    with pytest.raises(ValueError, match=f"`n_bins` must be {rule}"):
+        metrics.distribution_calibration_error([0.0, 1.0], Normal([0.0, 0.0], 1.0), n_bins=n_bins)
 
 
 class TestTheorem1OfSong2019:
@@ -85,7 +94,7 @@ class TestTheorem1OfSong2019:
         """Both errors less their noise, in units of the noise of a perfect forecaster."""
         marginal = metrics.calibration_error(y, law) / metrics.calibration_floor(self.n)
         groups = int(similar_forecasts(law, None, (5, 4)).max()) + 1
-        grouped = metrics.distribution_calibration_error(y, law) / metrics.calibration_floor(self.n, groups=groups)
+        grouped = metrics.distribution_calibration_error(y, law) / metrics.calibration_floor(self.n, n_bins=groups)
         return marginal, grouped
 
     def test_distribution_calibrated_forecasts_are_quantile_calibrated(self, rng):

@@ -46,7 +46,7 @@ def test_deciles_by_hand(case):
 
 def test_before_and_after_side_by_side(case):
     y, point = case
-    table = metrics.point_summary(y, {"before": point, "after": Normal(1 + 1.5 * point, 2.0)}, groups=4)
+    table = metrics.point_summary(y, {"before": point, "after": Normal(1 + 1.5 * point, 2.0)}, n_bins=4)
     assert table.overall["mean_error"]["before"] == pytest.approx(metrics.mean_error(y, point))
     assert abs(table.overall["mean_error"]["after"]) < 3 * table.overall["standard_error"]["after"]
     errors = [line["mean_error"] for line in table.along["before"].values()]
@@ -66,7 +66,7 @@ def test_weights_are_frequencies(case, rng):
 
 
 def test_what_cannot_be_computed_is_missing_with_the_reason():
-    table = metrics.point_summary([0.0, 0.0, 2.0], [1.0, 1.0, 3.0], groups=2)
+    table = metrics.point_summary([0.0, 0.0, 2.0], [1.0, 1.0, 3.0], n_bins=2)
     assert np.isnan(table.overall["mean_ratio"]) and "away from 0" in table.overall.notes["mean_ratio"]
     assert table.along[""]["2"]["mean_ratio"] == 1.5 and np.isnan(table.along[""]["1"]["mean_ratio"])
     assert np.isnan(table.along[""]["2"]["standard_error"])  # of one row
@@ -75,8 +75,8 @@ def test_what_cannot_be_computed_is_missing_with_the_reason():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="`groups` must be a whole number of at least 1; got 0"):
-        metrics.point_summary([1.0], [1.0], groups=0)
+    with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0"):
+        metrics.point_summary([1.0], [1.0], n_bins=0)
     with pytest.raises(ValueError, match="`y_pred` must have at least one model"):
         metrics.point_summary([1.0], {})
     with pytest.raises(ValueError, match="`y_true` must have one entry per forecast; got 2 for 1"):

@@ -57,7 +57,7 @@ def test_atoms_count_with_their_share():
 def test_floor_by_hand():
     assert metrics.calibration_floor(40) == pytest.approx(1.65 / 40)
     assert metrics.calibration_floor(100, 50) == pytest.approx(1.65 * (1 / 100 + 1 / 50))
-    assert metrics.calibration_floor(100, 50, groups=7) == pytest.approx(1.65 * (7 / 100 + 1 / 50))
+    assert metrics.calibration_floor(100, 50, n_bins=7) == pytest.approx(1.65 * (7 / 100 + 1 / 50))
     assert metrics.calibration_floor(10, levels=[0.5]) == pytest.approx(0.025)
     counts = np.arange(1, 11) / 5.5
     p = np.arange(1, 11) / 10
@@ -110,3 +110,9 @@ def test_errors_name_the_argument():
         metrics.calibration_error(y, law, debiased=True)
     with pytest.raises(ValueError, match="`n_test` must be positive; got 0"):
         metrics.calibration_floor(0)
+
+
+@pytest.mark.parametrize("levels", [True, 0, -3])
+def test_numbers_of_levels_are_whole(levels):
+    with pytest.raises(ValueError, match="`levels` must be a whole number of at least 1"):
+        metrics.calibration_error([0.0, 1.0], Normal([0.0, 0.0], 1.0), levels=levels)

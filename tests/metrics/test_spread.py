@@ -25,8 +25,8 @@ def test_sharpness_checks_the_outcomes_it_is_given():
 def test_ence_by_hand():
     law = Normal(np.zeros(6), [1.0, 1.0, 1.0, 4.0, 4.0, 4.0])
     y = [1.0, 2.0, -2.0, 4.0, -4.0, 4.0]  # RMSE sqrt(3) against 1, and 4 against 4
-    assert metrics.ence(y, law, bins=2) == pytest.approx((np.sqrt(3) - 1) / 2)
-    assert metrics.ence(y, law, bins=1) == pytest.approx(abs(np.sqrt(9.5) - np.sqrt(8.5)) / np.sqrt(8.5))
+    assert metrics.ence(y, law, n_bins=2) == pytest.approx((np.sqrt(3) - 1) / 2)
+    assert metrics.ence(y, law, n_bins=1) == pytest.approx(abs(np.sqrt(9.5) - np.sqrt(8.5)) / np.sqrt(8.5))
 
 
 def test_ence_is_the_textbook_loop_over_equal_bins(rng):
@@ -47,7 +47,7 @@ def test_ence_does_not_split_equal_forecasts(rng):
 def test_ence_of_a_perfect_forecaster_is_noise(rng):
     n, bins = 20_000, 10
     mu, sigma = rng.normal(size=n), np.exp(rng.normal(size=n))
-    noise = [metrics.ence(mu + sigma * rng.normal(size=n), Normal(mu, sigma), bins=bins) for _ in range(30)]
+    noise = [metrics.ence(mu + sigma * rng.normal(size=n), Normal(mu, sigma), n_bins=bins) for _ in range(30)]
     assert np.mean(noise) == pytest.approx(np.sqrt(bins / (np.pi * n)), rel=0.4)
     assert metrics.ence(mu + 2 * sigma * rng.normal(size=n), Normal(mu, sigma)) == pytest.approx(1.0, abs=0.05)
 
@@ -55,7 +55,7 @@ def test_ence_of_a_perfect_forecaster_is_noise(rng):
 def test_ence_needs_variances():
     with pytest.raises(ValueError, match=r"`dist` must be of finite, positive variance; 1 of 2 .* dist\[1\] = 0.0"):
         metrics.ence([0.0, 1.0], Ensemble([[0.0, 1.0], [2.0, 2.0]], kind="discrete"))
-    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0"):
-        metrics.ence([0.0], Normal([0.0], 1.0), bins=0)
+    with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0"):
+        metrics.ence([0.0], Normal([0.0], 1.0), n_bins=0)
     with pytest.raises(ValueError, match="`kind` must be one of 'var', 'std'; got 'sd'"):
         metrics.sharpness(Normal([0.0], 1.0), kind="sd")

@@ -11,7 +11,7 @@ from calibrant.distributions.families.normal import Normal
 def test_one_threshold_by_hand():
     law = Normal([-1.0, -1.0, 1.0, 1.0], 1.0)
     y, weight = [-2.0, 0.5, -0.5, 2.0], [3, 1, 1, 1]
-    curve = metrics.threshold_reliability(y, law, thresholds=[0.0], bins=2, sample_weight=weight)
+    curve = metrics.threshold_reliability(y, law, thresholds=[0.0], n_bins=2, sample_weight=weight)
     np.testing.assert_allclose(curve.forecast, [[ndtr(-1), ndtr(1)]])
     np.testing.assert_allclose(curve.observed, [[0.5, 0.75]])
     np.testing.assert_array_equal(curve.rows, [[2, 4]])
@@ -19,7 +19,7 @@ def test_one_threshold_by_hand():
 
 
 def test_equal_forecasts_share_a_bin_and_unused_bins_are_empty():
-    curve = metrics.threshold_reliability([-1.0, 1.0, 2.0], Normal([0.0] * 3, 1.0), thresholds=0.0, bins=4)
+    curve = metrics.threshold_reliability([-1.0, 1.0, 2.0], Normal([0.0] * 3, 1.0), thresholds=0.0, n_bins=4)
     np.testing.assert_array_equal(curve.rows, [[3, 0, 0, 0]])
     assert np.isnan(curve.forecast[0, 1:]).all()
     assert curve.error == pytest.approx((0.5 - 1 / 3) ** 2)
@@ -43,5 +43,5 @@ def test_wrong_thresholds_are_told():
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), thresholds=0)
     with pytest.raises(ValueError, match="`thresholds` must be finite"):
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), thresholds=[np.nan])
-    with pytest.raises(ValueError, match="`bins` must be a whole number of at least 1; got 0"):
-        metrics.threshold_reliability([0.0], Normal([0.0], 1.0), bins=0)
+    with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0"):
+        metrics.threshold_reliability([0.0], Normal([0.0], 1.0), n_bins=0)

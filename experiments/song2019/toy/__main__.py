@@ -44,7 +44,7 @@ def figure_1(data: Toy) -> plt.Figure:
     laws |= {name: make().fit(data.base, data.y).transform(data.base) for name, make in CALIBRATORS.items()}
     figure, axes = plt.subplots(2, 4, figsize=(18, 8), layout="constrained")
     for (name, law), ax in zip(laws.items(), axes.ravel(), strict=True):
-        DensityDisplay.from_predictions(law, data.y, x=data.x, levels=LEVELS, name=name).plot(ax)
+        DensityDisplay.from_predictions(data.y, law, x=data.x, levels=LEVELS, name=name).plot(ax)
     return figure
 
 
@@ -53,7 +53,7 @@ def figure_2(data: Toy) -> plt.Figure:
     calibrator = GPBetaCalibrator().fit(data.base, data.y)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     BetaParametersDisplay.from_calibrator(calibrator, data.base).plot(left)
-    CalibrationMapDisplay.from_predictions(data.base, calibrator.transform(data.base)).plot(right)
+    CalibrationMapDisplay.from_forecasts(data.base, calibrator.transform(data.base)).plot(right)
     return figure
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
+from .._brief import Brief
 from .._checks import Array, column_names, complain, finite, nonempty, one_of, to_array
 from .class_labels import Classes, class_numbers, completed, label_of_column, labels_of_columns, named_columns
 
@@ -18,8 +19,8 @@ _LAST_DIGITS = 1e-12
 _ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
 
 
-@dataclass(frozen=True, eq=False)
-class ClassScores:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassScores(Brief):
     r"""Scores of n rows for K classes, and of what kind they are.
 
     Parameters

@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, index
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Array, column, complain, nonempty, sample_weights, to_array
+from .._checks import Array, column, complain, count, nonempty, sample_weights, to_array
 from ..adapters.class_labels import as_labels, missing_labels
 from .contract import fit_with, takes_of, transform_with
 from .routing import uses_groups
@@ -56,7 +56,7 @@ class Sample:
         values = nonempty(to_array(y, "y"), "y")
         if values.ndim == 2 and values.shape[1] == 1:
             text = "A column-vector y was passed when a 1d array was expected."
-            warnings.warn(text, DataConversionWarning, stacklevel=3)
+            warnings.warn(text, DataConversionWarning, stacklevel=4)
         X, y, groups = indexable(X, column(values, "y"), _plain(groups))
         return cls(X, y, sample_weights(sample_weight, len(y)), groups)
 
@@ -91,8 +91,10 @@ def make_splitter(cv: Any, y: NDArray[Any] | None, *, groups: Any = None, classi
     cv = 5 if cv is None else cv
     if isinstance(cv, str):
         raise ValueError(f"`cv` must be an int, a splitter, an iterable of splits or 'same'; got {cv!r}.")
-    if groups is not None and isinstance(cv, (int, np.integer)):
-        return GroupKFold(int(cv))
+    if isinstance(cv, (int, float, np.number)):
+        cv = count(cv, "cv", least=2)
+        if groups is not None:
+            return GroupKFold(cv)
     return check_cv(cv, y, classifier=classifier)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import Labels, Weights
 from .crossfit import Fold, Sample, cross_fit, fit_on, groups_to_split, make_splitter, split_rows
 from .routing import metadata_router, route
 from .same_rows import warn_if_seen, warn_same
@@ -23,13 +24,58 @@ Read = Callable[[Any, Any], Any]  # from a fitted model and X to forecasts
 class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
     """A base model whose out-of-fold forecasts a calibrator learns from."""
 
-    estimator: Any
-    calibrator: Any
-    cv: Any
-    ensemble: bool
-    n_jobs: int | None
     estimators_: list[Any]
     calibrators_: list[Any]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        calibrator: Any = None,
+        *,
+        cv: Any = 5,
+        ensemble: bool = False,
+        method: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.cv = cv
+        self.ensemble = ensemble
+        self.method = method
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: Any, y: Labels, sample_weight: Weights = None, groups: Labels | None = None, **fit_params: Any
+    ) -> Self:
+        """Fit base models and calibrators.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, n_features)
+            Whatever the base model takes.
+        y : array-like (n,)
+            Outcomes; for a classifier, labels of any type.
+        sample_weight : array-like (n,), optional
+            Frequencies, for the base model (if it takes weights) and the calibrator.
+        groups : array-like (n,), optional
+            For the splitter, which keeps them apart, and for a calibrator that takes groups (`GroupedCalibrator`).
+        **fit_params
+            For the base model's `fit`; sliced if they have one entry per row.
+        """
+        self.estimators_ = self._fit(self._sample(X, y, sample_weight, groups), fit_params)
+        for name in ("estimator_", "calibrator_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if not self.ensemble:
+            self.estimator_, self.calibrator_ = self.estimators_[0], self.calibrators_[0]
+        return self
+
+    @abstractmethod
+    def _sample(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Sample:
+        """The rows to learn from, checked."""
+
+    @abstractmethod
+    def _fit(self, sample: Sample, fit_params: dict[str, Any]) -> list[Any]:
+        """Fit the calibrators and give the fitted base models."""
 
     @abstractmethod
     def _base(self) -> Any:
@@ -67,7 +113,7 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(base, FrozenEstimator):
             if self.cv != "same":
                 make_splitter(self.cv, sample.y)  # knows no other word, and says so
-            warn_same("cv='same'", stacklevel=5)
+            warn_same("cv='same'")
             routed = route(self, self._base(), None, {"sample_weight": sample.weights, **fit_params})
             model = fit_on(base, sample, routed.base)
             return Fold(model, rows, read(model, sample.X))
@@ -76,13 +122,6 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         fold = Fold(base.fit(sample.X, sample.y), rows, read(base, sample.X))
         warn_if_seen(base, sample.X, hits_all=self._hits_all(fold.forecasts, sample))
         return fold
-
-    def _name_single_parts(self, *others: str) -> None:
-        """Without an ensemble there is one model and one calibrator; forget what an earlier fit left."""
-        for name in ("estimator_", "calibrator_", *others):
-            self.__dict__.pop(name, None)
-        if not self.ensemble:
-            self.estimator_, self.calibrator_ = self.estimators_[0], self.calibrators_[0]
 
     def _check_features(self, X: Any) -> None:
         """The features that the fit saw."""

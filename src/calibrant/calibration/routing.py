@@ -51,7 +51,7 @@ def route(owner: Any, estimator: Any, splitter: Any, given: dict[str, Any], grou
     if name is None:
         kind = type(estimator).__name__
         warnings.warn(
-            f"{kind} takes no sample_weight: the weights are used for the calibration only.", UserWarning, stacklevel=4
+            f"{kind} takes no sample_weight: the weights are used for the calibration only.", UserWarning, stacklevel=5
         )
         return Routed(given, split)
     return Routed({**given, name: weights}, split)

@@ -15,7 +15,7 @@ class SameRowsWarning(UserWarning):
     """A calibrator learns from rows that its base model was trained on, and takes the model to be too good."""
 
 
-def warn_same(reason: str, *, stacklevel: int = 5) -> None:
+def warn_same(reason: str, *, stacklevel: int = 6) -> None:
     """Tell the caller of `fit`."""
     warnings.warn(
         f"The calibrator is fitted on rows that its base model was trained on ({reason}); its intervals will be too "
@@ -32,9 +32,9 @@ def warn_if_seen(model: Any, X: Any, *, hits_all: bool) -> None:
     """
     held = _held_rows(model, X)
     if held > 0.5:
-        warn_same(f"{held:.0%} of the rows are among those that the model holds")
+        warn_same(f"{held:.0%} of the rows are among those that the model holds", stacklevel=7)
     elif hits_all:
-        warn_same("it hits every outcome")
+        warn_same("it hits every outcome", stacklevel=7)
 
 
 def _held_rows(model: Any, X: Any) -> float:

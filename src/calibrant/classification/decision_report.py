@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._brief import Brief
 from .._checks import Array
 
 
-@dataclass(frozen=True, eq=False)
-class Confusion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion(Brief):
     """How many rows of each real class (line) were given each class (column).
 
     Parameters
@@ -74,7 +75,7 @@ class Confusion:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecisionReport:
     """Decisions on the calibration rows by the plain largest score, and by the weighted one.
 
@@ -87,6 +88,10 @@ class DecisionReport:
     before: Confusion
     after: Confusion
     costs: Array | None = None
+
+    def __repr__(self) -> str:
+        """The tables."""
+        return str(self)
 
     def __str__(self) -> str:
         """Tables and measures side by side."""

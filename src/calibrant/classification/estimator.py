@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,32 +93,14 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
+        super().__init__(estimator, calibrator, cv=cv, ensemble=ensemble, method=method, n_jobs=n_jobs)
         self.decision = decision
-        self.cv = cv
-        self.ensemble = ensemble
-        self.method = method
-        self.n_jobs = n_jobs
 
     # ---- fitting ----
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Fit base models and calibrators.
+    def _sample(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Sample:
+        return Sample.labelled(X, y, sample_weight, groups)
 
-        Parameters
-        ----------
-        X : array-like or frame (n, n_features)
-            Whatever the base model takes.
-        y : array-like (n,)
-            Labels of any type.
-        sample_weight : array-like (n,), optional
-            Frequencies, for the base model (if it takes weights) and the calibrator.
-        groups : array-like (n,), optional
-            For the splitter, which keeps them apart.
-        **fit_params
-            For the base model's `fit`; sliced if they have one entry per row.
-        """
-        sample = Sample.labelled(X, y, sample_weight, groups)
+    def _fit(self, sample: Sample, fit_params: dict[str, Any]) -> list[Any]:
         self.classes_ = _at_least_two(sample)
         self.method_ = detect(self._base(), self.method)
         validate_data(self, sample.X, skip_check_array=True)
@@ -129,9 +111,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         parts = _parts(folds, sample, whole) if self.ensemble else [whole]
         self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
         self._fit_decision(folds, sample)
-        self.estimators_ = models
-        self._name_single_parts()
-        return self
+        return models
 
     def _fit_decision(self, folds: Sequence[Fold], sample: Sample) -> None:
         self.__dict__.pop("decision_", None)
@@ -191,7 +171,7 @@ def _parts(folds: Sequence[Fold], sample: Sample, whole: Part) -> list[Part]:
         warnings.warn(
             f"{len(lone)} of {len(parts)} splits have test rows of one class only; their calibrators are fitted to the "
             "rows of all splits. Fewer splits, or ensemble=False?",
-            stacklevel=3,
+            stacklevel=4,
         )
     return [whole if i in lone else part for i, part in enumerate(parts)]
 

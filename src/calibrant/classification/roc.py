@@ -11,14 +11,15 @@ from scipy.optimize import isotonic_regression
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._brief import Brief
 from .._checks import Array, complain, one_of
 from ..adapters.class_scores import ClassScores, as_scores
 from ..calibration.rows import labelled_rows
 from .soundness import check_class_forecasts, example_scores
 
 
-@dataclass(frozen=True, eq=False)
-class RocCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Brief):
     """Rates of false and true positives above each distinct score, from (0, 0) to (1, 1).
 
     Parameters

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Okabe and Ito's colours, which colour-blind readers tell apart
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#7F7F7F"
+DIAGONAL = "_diagonal"  # a label with an underscore stays out of the legend
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, Figure]:
@@ -22,10 +27,15 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> tuple[Axes, Figur
         import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=size, layout="constrained")
+    return ax, figure_of(ax)
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure that axes are part of."""
     figure = ax.get_figure(root=True)
     if figure is None:
         raise ValueError("`ax` must be part of a figure; it was removed from its own.")
-    return ax, figure
+    return figure
 
 
 def dress(ax: Axes) -> None:
@@ -35,6 +45,23 @@ def dress(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_alpha(0.4)
     ax.tick_params(length=0, pad=5)
+
+
+def dashed_diagonal(ax: Axes) -> Line2D:
+    """Where nothing changes, or forecasts are right."""
+    return ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")[0]
+
+
+def add_legend(ax: Axes, loc: str, **options: Any) -> Any:
+    """A legend in small letters without a frame."""
+    style: dict[str, Any] = {"loc": loc, "frameon": False, "fontsize": "small"} | options
+    return ax.legend(**style)
+
+
+def add_title(ax: Axes, title: str, **options: Any) -> None:
+    """A title, if there is one."""
+    if title:
+        ax.set_title(title, fontsize="medium", **options)
 
 
 def has_label(ax: Axes, label: str) -> bool:
@@ -50,6 +77,15 @@ def predicted_law(model: Any, X: Any) -> Distribution:
     raise TypeError(
         f"`model` must have predict_dist; {type(model).__name__} does not. Wrap it: CalibratedRegressor(model)."
     )
+
+
+def evenly(rows: int, most: int) -> NDArray[np.intp]:
+    """Numbers of at most so many rows, evenly spread over all.
+
+    >>> evenly(9, 3), evenly(2, 3)
+    (array([0, 4, 8]), array([0, 1]))
+    """
+    return np.unique(np.linspace(0, rows - 1, min(rows, most)).round().astype(np.intp))
 
 
 def percent(share: float) -> str:

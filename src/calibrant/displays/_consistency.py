@@ -35,13 +35,13 @@ def curve_band(rows: float, coverage: float) -> tuple[Array, Array, Array]:
     return levels, lower, upper
 
 
-def bar_band(rows: float, bins: int, coverage: float) -> tuple[float, float]:
+def bar_band(rows: float, n_bins: int, coverage: float) -> tuple[float, float]:
     """Lowest and highest share of rows in one of several equally likely bins; at least ``coverage`` of the time in all.
 
     Binomial quantiles with Bonferroni's correction.
     """
-    n, tail = max(1, round(rows)), (1 - coverage) / (2 * bins)
-    return float(binom.ppf(tail, n, 1 / bins)) / n, float(binom.ppf(1 - tail, n, 1 / bins)) / n
+    n, tail = max(1, round(rows)), (1 - coverage) / (2 * n_bins)
+    return float(binom.ppf(tail, n, 1 / n_bins)) / n, float(binom.ppf(1 - tail, n, 1 / n_bins)) / n
 
 
 def order_intervals(rank: Array, n: int, level: float) -> tuple[Array, Array]:

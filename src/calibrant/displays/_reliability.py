@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from .._checks import Array, count, one_of
+from .._checks import Array, one_of
 from ..adapters.class_labels import as_labels, encode
 from ..links.groups import Groups
 from ..metrics._classes import EventForecasts, class_forecasts
@@ -53,15 +53,15 @@ def chosen_event(y_true: Any, y_proba: Any, label: Any, sample_weight: Any) -> E
     return forecasts.column(1) if forecasts.n_classes == 2 else forecasts.top()
 
 
-def frequencies(event: EventForecasts, bins: Bins) -> Frequencies:
+def frequencies(event: EventForecasts, n_bins: Bins) -> Frequencies:
     """Observed frequencies in bins, or by pooled adjacent violators."""
-    if isinstance(bins, str):
-        one_of(bins, "bins", ("mass", "pav"))
-    if bins == "pav":
+    if isinstance(n_bins, str):
+        one_of(n_bins, "n_bins", ("mass", "pav"))
+    if n_bins == "pav":
         groups = Groups.of(event.p, event.events, event.weights)
         return Frequencies(groups.x, groups.rising(), groups.mass)
-    equal = bins == "mass"
-    used = ForecastBins.of(event, "mass" if equal else "width", BINS if equal else count(bins, "bins")).used
+    bins = ForecastBins.of(event, "mass", BINS) if n_bins == "mass" else ForecastBins.of(event, "width", n_bins)
+    used = bins.used
     return Frequencies(used.forecast, used.share, used.mass)
 
 

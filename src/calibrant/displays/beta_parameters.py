@@ -9,19 +9,19 @@ import numpy as np
 
 from .._checks import Array
 from ..adapters import as_distribution
-from ._axes import COLOURS, axes_or_new, dress
+from ._axes import COLOURS, add_legend, add_title, dress
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _NAMES = ("a", "b", "c")
 
 
-@dataclass(kw_only=True)
-class BetaParametersDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class BetaParametersDisplay(Display):
     """Posterior mean and two standard deviations of a, b and c along the predicted mean (Song et al. 2019, fig. 2).
 
     Dots are the inducing points. a = b = 1, c = 0 is the forecast as it is.
@@ -42,16 +42,15 @@ class BetaParametersDisplay:
         What :meth:`plot` drew, one a parameter.
     """
 
+    _size = (5.6, 4.0)
+
     x: Array
     mean: Array
     std: Array
     inducing: tuple[Array, Array]
-    name: str | None = None
-    lines_: list[Line2D] = field(init=False, repr=False)
-    bands_: list[PolyCollection] = field(init=False, repr=False)
-    dots_: list[Line2D] = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    lines_: list[Line2D] = field(init=False)
+    bands_: list[PolyCollection] = field(init=False)
+    dots_: list[Line2D] = field(init=False)
 
     @classmethod
     def from_calibrator(cls, calibrator: Any, forecasts: Any, *, name: str | None = None) -> Self:
@@ -64,10 +63,6 @@ class BetaParametersDisplay:
             n forecasts.
         name : str, optional
             What to call it in the title.
-
-        Returns
-        -------
-        BetaParametersDisplay
         """
         law = as_distribution(forecasts)
         posterior = calibrator.parameters(law)
@@ -76,24 +71,10 @@ class BetaParametersDisplay:
         inducing = (posterior.inducing[:, 0], posterior.inducing_mean)
         return cls(x=x[order], mean=posterior.mean[order], std=posterior.std[order], inducing=inducing, name=name)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw lines, bands and inducing points.
+    def _words(self) -> str:
+        return f"a, b, c of {len(self.x)} forecasts, {len(self.inducing[0])} inducing points"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``plot`` of the lines.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (5.6, 4.0))
-        ax, title = self.ax_, self.name if name is None else name
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
         self.lines_, self.bands_, self.dots_ = [], [], []
         for k, (label, colour) in enumerate(zip(_NAMES, COLOURS[:3], strict=True)):
@@ -103,7 +84,5 @@ class BetaParametersDisplay:
             self.lines_ += ax.plot(self.x, middle, **style)
             self.dots_ += ax.plot(self.inducing[0], self.inducing[1][:, k], "o", color=colour, markersize=4)
         ax.set(xlabel="Predicted mean", ylabel="Parameter")
-        ax.legend(loc="best", frameon=False, fontsize="small")
-        if title:
-            ax.set_title(title, fontsize="medium")
-        return self
+        add_legend(ax, "best")
+        add_title(ax, title)

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, probability, sample_weights
-from ..adapters import as_distribution
+from .._checks import Array, probability
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..metrics import calibration_curve, calibration_error, calibration_floor, pit
-from ._axes import COLOURS, GREY, axes_or_new, dress, has_label, percent, predicted_law
+from ..metrics._inputs import paired, total
+from ._axes import DIAGONAL, GREY, evenly, has_label, percent
+from ._base import CurveDisplay
 from ._consistency import curve_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 POINTS = 2048  # steps drawn at most; more could not be seen
 ATOM_LEVELS = 500  # of the smooth curve of laws with atoms
-DIAGONAL = "_diagonal"  # a label with an underscore stays out of the legend
 
 
-@dataclass(kw_only=True)
-class CalibrationCurveDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class CalibrationCurveDisplay(CurveDisplay):
     r"""Share of outcomes below the predicted p-quantile, for every level p; calibrated forecasts follow the diagonal.
 
     .. math:: \hat p(p) = \tfrac1T \#\{t : F_t(y_t) \le p\}
@@ -74,41 +74,33 @@ class CalibrationCurveDisplay:
     rows: float
     error: float
     floor: float
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    diagonal_: Line2D | None = field(init=False, repr=False)
-    band_: PolyCollection | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    band_: PolyCollection | None = field(init=False)
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, dist: Any, *, name: str | None = None, coverage: float = 0.95, sample_weight: Any = None
+        cls,
+        y_true: Numbers,
+        dist: Any,
+        *,
+        name: str | None = None,
+        coverage: float = 0.95,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the curve of forecasts.
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
-        dist : Distribution, or what ``as_distribution`` accepts
-            n forecasts.
+        y_true, dist, sample_weight
+            As in `metrics.nll`.
         name : str, optional
             What to call them in the legend.
         coverage : float
             Probability with which the band holds the whole curve of a perfect forecaster.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
-
-        Returns
-        -------
-        CalibrationCurveDisplay
         """
-        law = as_distribution(dist)
-        weights = sample_weights(sample_weight, len(law))
-        error = calibration_error(y_true, law, sample_weight=weights)
-        levels, observed = _curve(y_true, law, weights)
-        rows = len(law) if weights is None else float(weights.sum())
+        y, law, weights = paired(y_true, dist, sample_weight)
+        error = calibration_error(y, law, sample_weight=weights)
+        levels, observed = _curve(y, law, weights)
+        rows = total(y, weights)
         share = probability(coverage, "coverage")
         band_levels, low, high = curve_band(rows, share)
         return cls(
@@ -124,49 +116,21 @@ class CalibrationCurveDisplay:
             name=name,
         )
 
-    @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
-        """Compute the curve of what a fitted model predicts; options are those of :meth:`from_predictions`."""
-        return cls.from_predictions(y, predicted_law(model, X), name=name or type(model).__name__, **options)
+    def _words(self) -> str:
+        return f"error {self.error:.3f}, floor {self.floor:.3f}"
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the curve; on axes that hold one already, add to it.
+    def _draw_diagonal(self, ax: Axes) -> Line2D:
+        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.set(xlabel="Nominal level p", ylabel="Share of outcomes below the p-quantile")
+        return ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)[0]
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call the curve instead of its own name.
-        **kwargs
-            For matplotlib's ``plot`` of the curve.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (4.8, 4.8))
-        self._draw_reference(self.ax_)
-        title = self.name if name is None else name
-        label = f"{title + ': ' if title else ''}error {self.error:.3f}, floor {self.floor:.3f}"
-        colour = COLOURS[(len(self.ax_.lines) - 1) % len(COLOURS)]
-        style: dict[str, Any] = {"color": colour, "linewidth": 1.8, "label": label} | kwargs
-        (self.line_,) = self.ax_.plot(self.levels, self.observed, **style)
-        self.ax_.legend(loc="upper left", frameon=False, fontsize="small")
-        return self
-
-    def _draw_reference(self, ax: Axes) -> None:
-        """Diagonal and band, once for all curves that share them."""
-        self.diagonal_ = self.band_ = None
-        if not has_label(ax, DIAGONAL):
-            dress(ax)
-            (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)
-            ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-            ax.set(xlabel="Nominal level p", ylabel="Share of outcomes below the p-quantile")
+    def _draw_curve(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
+        self.band_ = None
         label = f"{percent(self.coverage)} of perfect forecasters, n = {self.rows:.10g}"
         if not has_label(ax, label):
             style: dict[str, Any] = {"color": GREY, "alpha": 0.22, "linewidth": 0, "label": label}
             self.band_ = ax.fill_between(self.band_levels, self.band_low, self.band_high, **style)
+        self._draw_line(self.levels, self.observed, title, kwargs)
 
 
 def _curve(y_true: Any, law: Distribution, weights: Array | None) -> tuple[Array, Array]:
@@ -180,7 +144,7 @@ def _curve(y_true: Any, law: Distribution, weights: Array | None) -> tuple[Array
     else:
         order = np.argsort(values)
         values, below = values[order], np.cumsum(weights[order])
-    kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).round().astype(np.intp))
+    kept = evenly(len(values), POINTS)
     share = below[kept] / below[-1]
     if len(kept) < len(values):
         return _framed(values[kept], share)

@@ -9,28 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from .._checks import Array
+from .._checks import Array, count
 from ..adapters import as_distribution
 from ..distributions import Distribution
-from ._axes import GREY, axes_or_new, dress
+from ._axes import add_legend, add_title, dashed_diagonal, dress, evenly
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _SCORES = np.linspace(-3.5, 3.5, 201)
 _ROUNDING = 1e-9  # in probabilities: lines closer than this are one
 
 
-@dataclass(kw_only=True)
-class CalibrationMapDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class CalibrationMapDisplay(Display):
     r"""Calibrated probability :math:`G_t(y)` against uncalibrated :math:`F_t(y)`, one line an instance.
 
     One line for all instances: the calibrator learned one map (quantile recalibration). Many: it treats forecasts
     differently (Song et al. 2019, fig. 3). On the diagonal nothing changes.
 
-    Make it with :meth:`from_predictions` or :meth:`from_estimator`.
+    Make it with :meth:`from_forecasts` or :meth:`from_estimator`.
 
     Attributes
     ----------
@@ -51,24 +51,23 @@ class CalibrationMapDisplay:
     --------
     >>> from calibrant import Normal
     >>> from calibrant.displays import CalibrationMapDisplay
-    >>> display = CalibrationMapDisplay.from_predictions(Normal([0.0, 5.0], 1.0), Normal([0.0, 5.0], [2.0, 3.0]))
+    >>> display = CalibrationMapDisplay.from_forecasts(Normal([0.0, 5.0], 1.0), Normal([0.0, 5.0], [2.0, 3.0]))
     >>> display.rows
     array([0, 1])
     """
+
+    _size = (4.6, 4.4)
 
     before: Array
     after: Array
     rows: NDArray[np.intp]
     medians: Array
-    name: str | None = None
     shared: bool = False
-    lines_: list[Line2D] = field(init=False, repr=False)
-    diagonal_: Line2D = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    lines_: list[Line2D] = field(init=False)
+    diagonal_: Line2D = field(init=False)
 
     @classmethod
-    def from_predictions(cls, before: Any, after: Any, *, rows: Any = 9, name: str | None = None) -> Self:
+    def from_forecasts(cls, before: Any, after: Any, *, rows: Any = 9, name: str | None = None) -> Self:
         """Compute the lines of some forecasts.
 
         Parameters
@@ -79,10 +78,6 @@ class CalibrationMapDisplay:
             Which forecasts to draw; a number stands for that many, evenly spread over their medians.
         name : str, optional
             What to call them in the title.
-
-        Returns
-        -------
-        CalibrationMapDisplay
         """
         base, law = as_distribution(before), as_distribution(after)
         if len(base) != len(law):
@@ -106,30 +101,16 @@ class CalibrationMapDisplay:
     def from_estimator(cls, model: Any, X: Any, *, rows: Any = 9, name: str | None = None) -> Self:
         """Compute the lines of a fitted `CalibratedRegressor`: what it makes of its base model's forecasts."""
         sides = (model.predict_dist(X, calibrated=False), model.predict_dist(X))
-        return cls.from_predictions(*sides, rows=rows, name=name or type(model).__name__)
+        return cls.from_forecasts(*sides, rows=rows, name=name or type(model).__name__)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the lines.
+    def _words(self) -> str:
+        return "one line for all forecasts" if self.shared else f"lines of {len(self.rows)} forecasts"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call them instead of their own name.
-        **kwargs
-            For matplotlib's ``plot``.
-
-        Returns
-        -------
-        self
-        """
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         import matplotlib
 
-        self.ax_, self.figure_ = axes_or_new(ax, (4.6, 4.4))
-        ax, title = self.ax_, self.name if name is None else name
         dress(ax)
-        self.diagonal_ = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")[0]
+        self.diagonal_ = dashed_diagonal(ax)
         place = np.argsort(np.argsort(self.medians)) / max(len(self.medians) - 1, 1)
         colours = matplotlib.colormaps["viridis"](0.9 * place)
         self.lines_ = []
@@ -140,16 +121,11 @@ class CalibrationMapDisplay:
         ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="Uncalibrated probability F(y)", ylabel="Calibrated probability")
         ax.set_aspect("equal")
         if len(self.lines_) <= 9:
-            ax.legend(loc="upper left", frameon=False, fontsize="small")
-        if title:
-            ax.set_title(title, fontsize="medium")
-        return self
+            add_legend(ax, "upper left")
+        add_title(ax, title)
 
 
 def _chosen(rows: Any, law: Distribution) -> NDArray[np.intp]:
     if not isinstance(rows, (int, np.integer)):
         return np.atleast_1d(np.arange(len(law))[np.asarray(rows)])
-    if rows < 1:
-        raise ValueError(f"`rows` must be at least 1; got {rows}.")
-    places = np.unique(np.linspace(0, len(law) - 1, min(rows, len(law))).round().astype(np.intp))
-    return np.argsort(law.median(), kind="stable")[places]
+    return np.argsort(law.median(), kind="stable")[evenly(len(law), count(rows, "rows"))]

@@ -9,27 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Labels
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import as_scores
-from ._axes import COLOURS, GREY, axes_or_new, dress
+from ..metrics._classes import Probabilities
+from ._axes import COLOURS, add_legend, add_title, dashed_diagonal, dress
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 POINTS = 900  # dots at most
 CLASSES = len(COLOURS)  # drawn at most, the most probable ones
 
 
-@dataclass(kw_only=True)
-class ClassMapDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassMapDisplay(Display):
     r"""Calibrated against uncalibrated probability, one dot a row and class; on the diagonal nothing changes.
 
     Of two classes the second is drawn. A thin line: the calibrator looks at one class at a time. A cloud: the
     probabilities of the other classes count as well, as in vector scaling or the Dirichlet map.
 
-    Make it with :meth:`from_predictions`.
+    Make it with :meth:`from_forecasts`.
 
     Attributes
     ----------
@@ -45,22 +47,23 @@ class ClassMapDisplay:
     Examples
     --------
     >>> from calibrant.displays.class_map import ClassMapDisplay
-    >>> display = ClassMapDisplay.from_predictions([0.1, 0.9], [0.2, 0.8], classes=["no", "yes"])
+    >>> display = ClassMapDisplay.from_forecasts([0.1, 0.9], [0.2, 0.8], classes=["no", "yes"])
     >>> display.classes, display.before[:, 0], display.after[:, 0]
     (array(['yes'], dtype='<U3'), array([0.1, 0.9]), array([0.2, 0.8]))
     """
 
+    _size = (4.6, 4.6)
+
     before: Array
     after: Array
     classes: NDArray[Any]
-    name: str | None = None
-    dots_: list[Line2D] = field(init=False, repr=False)
-    diagonal_: Line2D = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    dots_: list[Line2D] = field(init=False)
+    diagonal_: Line2D = field(init=False)
 
     @classmethod
-    def from_predictions(cls, before: Any, after: Any, *, classes: Any = None, name: str | None = None) -> Self:
+    def from_forecasts(
+        cls, before: Probabilities, after: Probabilities, *, classes: Labels | None = None, name: str | None = None
+    ) -> Self:
         """Take the probabilities of some rows and classes.
 
         Parameters
@@ -71,10 +74,6 @@ class ClassMapDisplay:
             What the columns are called; their numbers unless told.
         name : str, optional
             What to call it in the title.
-
-        Returns
-        -------
-        ClassMapDisplay
         """
         first, second = (as_scores(side).probabilities() for side in (before, after))
         if first.shape != second.shape:
@@ -88,26 +87,12 @@ class ClassMapDisplay:
         rows = np.linspace(0, len(first) - 1, most).round().astype(np.intp)
         return cls(before=first[rows][:, drawn], after=second[rows][:, drawn], classes=labels[drawn], name=name)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the dots.
+    def _words(self) -> str:
+        return f"{len(self.before)} rows, {len(self.classes)} of the classes drawn"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``plot`` of the dots.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (4.6, 4.6))
-        ax, title = self.ax_, self.name if name is None else name
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--")
+        self.diagonal_ = dashed_diagonal(ax)
         self.dots_ = []
         for k, label in enumerate(self.classes.tolist()):
             text = f" {label}"  # labels that begin with an underscore stay out of the legend
@@ -115,7 +100,5 @@ class ClassMapDisplay:
             self.dots_ += ax.plot(self.before[:, k], self.after[:, k], "o", **style)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         ax.set(xlabel="Uncalibrated probability", ylabel="Calibrated probability")
-        ax.legend(loc="upper left", frameon=False, fontsize="small")
-        if title:
-            ax.set_title(title, fontsize="medium")
-        return self
+        add_legend(ax, "upper left")
+        add_title(ax, title)

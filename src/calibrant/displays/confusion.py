@@ -10,21 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Labels, Weights
 from ..adapters.class_labels import as_labels
 from ..metrics.labels import confusion
-from ._axes import percent
+from ._axes import add_title, percent
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
     from matplotlib.text import Text
 
 MOST_TEXTS = 15  # classes; the cells of larger tables are too small for numbers
 
 
-@dataclass(kw_only=True)
-class ConfusionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConfusionDisplay(Display):
     r"""Number of rows by real class (line) and predicted class (column), before and after.
 
     Colours are the shares within the real class; cells show count and share. Beside each class stands its proportion
@@ -55,21 +56,20 @@ class ConfusionDisplay:
     classes: NDArray[Any]
     tables: list[Array]
     names: list[str]
-    images_: list[AxesImage] = field(init=False, repr=False)
-    texts_: list[list[list[Text]]] = field(init=False, repr=False)
-    axes_: list[Axes] = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    images_: list[AxesImage] = field(init=False)
+    texts_: list[list[list[Text]]] = field(init=False)
+    axes_: list[Axes] = field(init=False)
 
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        before: Any,
-        after: Any = None,
+        y_true: Labels,
+        before: Labels,
+        after: Labels | None = None,
         *,
-        classes: Any = None,
+        classes: Labels | None = None,
         names: Sequence[str] = ("before", "after"),
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Count pairs of real and predicted labels.
 
@@ -85,15 +85,11 @@ class ConfusionDisplay:
             What to call the tables.
         sample_weight : array-like (n,), optional
             Frequencies: weight 2 is the row twice.
-
-        Returns
-        -------
-        ConfusionDisplay
         """
         predicted = [before] if after is None else [before, after]
         if classes is None:
             classes = np.unique(np.concatenate([as_labels(labels) for labels in (y_true, *predicted)]))
-        weights = {"classes": classes, "sample_weight": sample_weight}
+        weights: dict[str, Any] = {"classes": classes, "sample_weight": sample_weight}
         tables = [confusion(y_true, labels, **weights) for labels in predicted]
         return cls(classes=as_labels(classes, "classes"), tables=tables, names=list(names)[: len(tables)])
 
@@ -103,28 +99,31 @@ class ConfusionDisplay:
         tables = [report.before.counts, report.after.counts]
         return cls(classes=report.before.classes, tables=tables, names=["before", "after"])
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the tables side by side.
 
         Parameters
         ----------
         ax : matplotlib Axes, or sequence with one for each table, optional
             Where to draw; a new figure unless told.
+        name : str, optional
+            What to call them, beside their own names.
         **kwargs
             For matplotlib's ``imshow``.
-
-        Returns
-        -------
-        self
         """
         self.axes_ = self._axes(ax)
-        figure = self.axes_[0].get_figure(root=True)
-        if figure is None:
-            raise ValueError("`ax` must be part of a figure; it was removed from its own.")
-        self.figure_, self.images_, self.texts_ = figure, [], []
+        return super().plot(self.axes_[0], name=name, **kwargs)
+
+    def _words(self) -> str:
+        shares = (np.trace(table) / table.sum() for table in self.tables)
+        pairs = zip(self.names, shares, strict=True)
+        return f"{len(self.classes)} classes, " + ", ".join(f"{name}: accuracy {share:.3f}" for name, share in pairs)
+
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
+        self.images_, self.texts_ = [], []
         for place, table, name in zip(self.axes_, self.tables, self.names, strict=True):
-            self._draw(place, table, name, {"cmap": "Blues", "vmin": 0, "vmax": 1} | kwargs)
-        return self
+            caption = f"{title}, {name}" if title else name
+            self._draw_table(place, table, caption, {"cmap": "Blues", "vmin": 0, "vmax": 1} | kwargs)
 
     def _axes(self, ax: Any) -> list[Axes]:
         tables = len(self.tables)
@@ -138,12 +137,12 @@ class ConfusionDisplay:
             raise ValueError(f"`ax` must be one axes for each of the {tables} tables; got {len(axes)}.")
         return axes
 
-    def _draw(self, ax: Axes, table: Array, name: str, style: dict[str, Any]) -> None:
+    def _draw_table(self, ax: Axes, table: Array, name: str, style: dict[str, Any]) -> None:
         lines, total = table.sum(axis=1, keepdims=True), table.sum()
         shares = np.divide(table, lines, out=np.zeros_like(table), where=lines > 0)
         self.images_.append(ax.imshow(shares, **style))
         accuracy = f"accuracy {np.trace(table) / total:.3f}, macro {np.diag(shares)[lines[:, 0] > 0].mean():.3f}"
-        ax.set_title(f"{name}: {accuracy}", fontsize="medium")
+        add_title(ax, f"{name}: {accuracy}")
         labels = [str(label) for label in self.classes.tolist()]
         ticks = np.arange(len(labels))
         for side, part in (("x", table.sum(axis=0) / total), ("y", lines[:, 0] / total)):

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from .._checks import Array, column, one_of
+from .._types import Numbers
 from ..adapters import as_distribution
-from ._axes import axes_or_new, predicted_law
+from ._axes import add_title, evenly
+from ._base import ForecastDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection, QuadMesh
-    from matplotlib.figure import Figure
 
 _COLUMNS, _LINES = 400, 256
 
 
-@dataclass(kw_only=True)
-class DensityDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class DensityDisplay(ForecastDisplay):
     r"""Heat map of :math:`f_t(y)` or :math:`F_t(y)` over one feature, outcomes on top (Song et al. 2019, fig. 1).
 
     Draw several side by side by giving each its own axes, and the same ``levels`` of y.
@@ -47,40 +48,39 @@ class DensityDisplay:
     --------
     >>> from calibrant import Normal
     >>> from calibrant.displays import DensityDisplay
-    >>> DensityDisplay.from_predictions(Normal([0.0, 1.0], 1.0), x=[0.0, 1.0]).values.shape
+    >>> DensityDisplay.from_predictions([0.5, 0.0], Normal([0.0, 1.0], 1.0), x=[0.0, 1.0]).values.shape
     (256, 2)
     """
+
+    _size = (5.6, 4.2)
 
     x: Array
     levels: Array
     values: Array
     what: Literal["pdf", "cdf"]
     outcomes: tuple[Array, Array] | None = None
-    name: str | None = None
-    mesh_: QuadMesh = field(init=False, repr=False)
-    dots_: PathCollection | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    mesh_: QuadMesh = field(init=False)
+    dots_: PathCollection | None = field(init=False)
 
     @classmethod
     def from_predictions(
         cls,
+        y_true: Numbers | None,
         dist: Any,
-        y_true: Any = None,
         *,
-        x: Any,
+        x: Numbers,
         what: Literal["pdf", "cdf"] = "pdf",
-        levels: Any = None,
+        levels: Numbers | None = None,
         name: str | None = None,
     ) -> Self:
         """Compute the map of forecasts.
 
         Parameters
         ----------
+        y_true : array-like (n,) or None
+            Outcomes; None if there are none.
         dist : Distribution, or what ``as_distribution`` accepts
             n forecasts.
-        y_true : array-like (n,), optional
-            Outcomes.
         x : array-like (n,)
             One feature.
         what : {"pdf", "cdf"}
@@ -89,17 +89,13 @@ class DensityDisplay:
             Values of y; 256 over the central 99.8 % of the forecasts and the outcomes unless told.
         name : str, optional
             What to call them in the title.
-
-        Returns
-        -------
-        DensityDisplay
         """
         one_of(what, "what", ("pdf", "cdf"))
         law = as_distribution(dist)
         feature = column(x, "x", len(law))
         outcomes = None if y_true is None else (feature, column(y_true, "y_true", len(law)))
         order = np.argsort(feature, kind="stable")
-        order = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), _COLUMNS)).round().astype(np.intp))]
+        order = order[evenly(len(order), _COLUMNS)]
         order = order[np.append(True, np.diff(feature[order]) > 0)]  # one column per value of the feature
         drawn = law[order]
         if levels is None:
@@ -116,26 +112,12 @@ class DensityDisplay:
     ) -> Self:
         """Compute the map of what a fitted model predicts, over one column of X."""
         x = X[feature] if isinstance(feature, str) else np.asarray(X)[:, feature]
-        return cls.from_predictions(predicted_law(model, X), y, x=x, name=name or type(model).__name__, **options)
+        return super().from_estimator(model, X, y, name=name, x=x, **options)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the map.
+    def _words(self) -> str:
+        return f"{self.what} at {len(self.x)} places and {len(self.levels)} levels"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``pcolormesh``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (5.6, 4.2))
-        ax, title = self.ax_, self.name if name is None else name
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         top = float(np.quantile(self.values, 0.995)) if self.what == "pdf" else 1.0  # a peak must not dim the rest
         style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": top, "shading": "nearest", "rasterized": True}
         x = self.x if len(self.x) > 1 else np.array([self.x[0] - 0.5, self.x[0] + 0.5])
@@ -147,6 +129,4 @@ class DensityDisplay:
         ax.set(xlabel="x", ylabel="y", ylim=(self.levels[0], self.levels[-1]))
         label = "Density" if self.what == "pdf" else "Probability of a smaller outcome"
         self.figure_.colorbar(self.mesh_, ax=ax, label=label)
-        if title:
-            ax.set_title(title, fontsize="medium")
-        return self
+        add_title(ax, title)

@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, complain, nonempty, probabilities, same_length, to_array
+from .._types import Numbers
 from ..adapters import as_distribution
-from ._axes import COLOURS, axes_or_new, dress, percent, predicted_law
+from ._axes import COLOURS, add_legend, add_title, dress, percent
+from ._base import ForecastDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 
-@dataclass(kw_only=True)
-class FanDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class FanDisplay(ForecastDisplay):
     """Forecasts along time or a feature: central intervals inside each other, the median, and the outcomes as dots.
 
     Kuleshov et al. (2018), fig. 1 and 6. With outcomes, the legend says how many of them each interval holds.
@@ -53,10 +54,12 @@ class FanDisplay:
     --------
     >>> from calibrant import Normal
     >>> from calibrant.displays import FanDisplay
-    >>> fan = FanDisplay.from_predictions(Normal([0.0, 1.0], 1.0), [0.5, 3.5], x=[2020, 2010])
+    >>> fan = FanDisplay.from_predictions([0.5, 3.5], Normal([0.0, 1.0], 1.0), x=[2020, 2010])
     >>> fan.x, fan.median, fan.observed
     (array([2010, 2020]), array([1., 0.]), array([0.5, 0.5, 0.5]))
     """
+
+    _size = (7.2, 3.8)
 
     x: NDArray[Any]
     median: Array
@@ -65,18 +68,15 @@ class FanDisplay:
     upper: Array
     y_true: Array | None = None
     observed: Array | None = None
-    name: str | None = None
-    bands_: list[PolyCollection] = field(init=False, repr=False)
-    line_: Line2D = field(init=False, repr=False)
-    dots_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    bands_: list[PolyCollection] = field(init=False)
+    line_: Line2D = field(init=False)
+    dots_: Line2D | None = field(init=False)
 
     @classmethod
     def from_predictions(
         cls,
+        y_true: Numbers | None,
         dist: Any,
-        y_true: Any = None,
         *,
         x: Any = None,
         coverages: Sequence[float] = (0.5, 0.8, 0.9),
@@ -86,20 +86,16 @@ class FanDisplay:
 
         Parameters
         ----------
+        y_true : array-like (n,) or None
+            Outcomes, NaN where there is none yet; None if there are none at all.
         dist : Distribution, or what ``as_distribution`` accepts
             n forecasts.
-        y_true : array-like (n,), optional
-            Outcomes; NaN where there is none yet.
         x : array-like (n,), optional
             Where the forecasts stand: numbers or dates, in any order. The number of the row unless told.
         coverages : sequence of float
             Nominal coverage of the intervals.
         name : str, optional
             What to call it in the title.
-
-        Returns
-        -------
-        FanDisplay
         """
         law = as_distribution(dist)
         median = nonempty(law.median(), "dist")
@@ -123,26 +119,12 @@ class FanDisplay:
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any = None, *, name: str | None = None, **options: Any) -> Self:
         """Compute the intervals that a fitted model predicts; options are those of :meth:`from_predictions`."""
-        return cls.from_predictions(predicted_law(model, X), y, name=name or type(model).__name__, **options)
+        return super().from_estimator(model, X, y, name=name, **options)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the fan.
+    def _words(self) -> str:
+        return f"{len(self.x)} forecasts, " + ", ".join(self._band_label(k) for k in range(len(self.coverages)))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``fill_between`` of the intervals.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (7.2, 3.8))
-        ax, title = self.ax_, self.name if name is None else name
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
         style: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.18, "linewidth": 0} | kwargs
         self.bands_ = [
@@ -154,10 +136,8 @@ class FanDisplay:
         if self.y_true is not None:
             ink = ax.xaxis.label.get_color()  # that of text, so that dots show on dark pages too
             (self.dots_,) = ax.plot(self.x, self.y_true, "o", color=ink, markersize=2.8, label="outcome")
-        if title:
-            ax.set_title(title, fontsize="medium", loc="left", pad=24)
+        add_title(ax, title, loc="left", pad=24)
         self._finish(ax, style["alpha"])
-        return self
 
     def _finish(self, ax: Axes, alpha: float) -> None:
         """Short dates, and above the data a legend with the shades of the intervals where they overlap."""
@@ -166,8 +146,8 @@ class FanDisplay:
             dates: Any = import_module("matplotlib.dates")
             locator = dates.AutoDateLocator()
             ax.xaxis.set(major_locator=locator, major_formatter=dates.ConciseDateFormatter(locator))
-        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "ncols": 9}
-        legend = ax.legend(**place, frameon=False, fontsize="small", handlelength=1.4, columnspacing=1.2, borderpad=0)
+        place: dict[str, Any] = {"bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "ncols": 9}
+        legend = add_legend(ax, "lower left", **place, handlelength=1.4, columnspacing=1.2, borderpad=0)
         for k, patch in enumerate(legend.get_patches()):
             patch.set_alpha(1 - (1 - alpha) ** (k + 1))
 

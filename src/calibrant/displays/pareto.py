@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._types import Numbers, Weights
 from ..metrics import anderson_darling, nll
-from ._axes import COLOURS, GREY, axes_or_new, dress
+from ._axes import COLOURS, GREY, add_legend, add_title, dress
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 MARKERS = "osD^vP"
 DECADES = 10.0  # from this ratio of the largest to the smallest error on, the axis is logarithmic
 
 
-@dataclass(kw_only=True)
-class ParetoDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ParetoDisplay(Display):
     r"""Calibration against the logarithmic score, one dot a method, and the Pareto front of the two.
 
     Carney and Cunningham (2006) see forecasting as two objectives: NLL, which rewards sharpness, and Anderson and
@@ -52,39 +53,33 @@ class ParetoDisplay:
     array([False,  True,  True])
     """
 
+    _size = (5.2, 3.8)
+
     names: list[str]
     loss: Array
     calibration: Array
     front: NDArray[np.bool_]
     labels: tuple[str, str] = ("NLL", "A² of the PIT values")
-    dots_: list[Line2D | None] = field(init=False, repr=False)
-    line_: Line2D = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    dots_: list[Line2D | None] = field(init=False)
+    line_: Line2D = field(init=False)
 
     @classmethod
-    def from_predictions(cls, y_true: Any, dists: Mapping[str, Any], *, sample_weight: Any = None) -> Self:
+    def from_predictions(cls, y_true: Numbers, dists: Mapping[str, Any], *, sample_weight: Weights = None) -> Self:
         """Compute NLL and A² of several forecasts of the same outcomes.
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Outcomes.
+        y_true, sample_weight
+            As in `metrics.nll`.
         dists : dict of Distribution, or of what ``as_distribution`` accepts
             n forecasts by each method, by name.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
-
-        Returns
-        -------
-        ParetoDisplay
         """
         both = [[measure(y_true, d, sample_weight=sample_weight) for d in dists.values()] for measure in _MEASURES]
         return cls.from_measures(list(dists), *both)
 
     @classmethod
     def from_measures(
-        cls, names: Sequence[str], loss: Any, calibration: Any, *, labels: tuple[str, str] | None = None
+        cls, names: Sequence[str], loss: Numbers, calibration: Numbers, *, labels: tuple[str, str] | None = None
     ) -> Self:
         """Find the front of numbers that are there already, as in the table of a comparison.
 
@@ -102,25 +97,14 @@ class ParetoDisplay:
                 f"`loss` and `calibration` must be as many as the {len(names)} names; "
                 f"got shapes {first.shape} and {second.shape}."
             )
-        given = {} if labels is None else {"labels": labels}
-        return cls(names=list(names), loss=first, calibration=second, front=pareto_front(first, second), **given)
+        numbers: dict[str, Any] = {"loss": first, "calibration": second, "front": pareto_front(first, second)}
+        return cls(names=list(names), labels=cls.labels if labels is None else labels, **numbers)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw a dot for each method and the front.
+    def _words(self) -> str:
+        front = [name for name, best in zip(self.names, self.front, strict=True) if best]
+        return f"{len(self.names)} methods, on the front {', '.join(front)}"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        **kwargs
-            For matplotlib's ``plot`` of the dots.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (5.2, 3.8))
-        ax = self.ax_
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
         order = np.flatnonzero(self.front)[np.argsort(self.loss[self.front], kind="stable")]
         edge: dict[str, Any] = {"color": GREY, "linewidth": 1.2, "drawstyle": "steps-post", "label": "Pareto front"}
@@ -128,8 +112,8 @@ class ParetoDisplay:
         self.dots_ = [self._dot(k, kwargs) for k in range(len(self.names))]
         self._scale(ax)
         ax.set(xlabel=f"{self.labels[0]} (smaller: better)", ylabel=f"{self.labels[1]} (smaller: better)")
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")  # never over a dot
-        return self
+        add_legend(ax, "upper left", bbox_to_anchor=(1.0, 1.0))  # never over a dot
+        add_title(ax, title)
 
     def _dot(self, k: int, kwargs: dict[str, Any]) -> Line2D | None:
         """Full on the front, hollow elsewhere."""

@@ -8,28 +8,29 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, probability
+from .._types import Labels, Weights
 from ..adapters.class_scores import ClassScores
+from ..metrics._classes import Probabilities
 from ..metrics._forecast_bins import ForecastBins
-from ._axes import COLOURS, GREY, axes_or_new, dress, has_label, percent
+from ._axes import DIAGONAL, GREY, dress, percent
+from ._base import CurveDisplay
 from ._reliability import BINS, Bins, chosen_event, frequencies, perfect_forecasters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import StepPatch
 
-DIAGONAL = "_diagonal"  # labels with an underscore stay out of the legend
-COUNTS = "_counts"
+COUNTS = "_counts"  # a label with an underscore stays out of the legend
 
 
-@dataclass(kw_only=True)
-class ReliabilityDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReliabilityDisplay(CurveDisplay):
     r"""Observed frequency of a class against its forecast probability; calibrated forecasts follow the diagonal.
 
     DeGroot and Fienberg (1982); Bella et al. (2010). In bins, the mean forecast of each bin and the share of its rows
-    with the class. With ``bins="pav"``, the increasing curve by pooled adjacent violators at every forecast, which
+    with the class. With ``n_bins="pav"``, the increasing curve by pooled adjacent violators at every forecast, which
     needs no bins (CORP; Dimitriadis et al. 2021). The band holds the whole curve of a perfect forecaster with the
     stated probability: outcomes are drawn with the forecast probabilities 4 999 times, always with the same seed.
     Below, the number of rows by forecast.
@@ -50,7 +51,7 @@ class ReliabilityDisplay:
     error, floor : float
         Mean distance of forecast and frequency (in bins, the expected calibration error), and what a perfect forecaster
         scores.
-    bins : int, "mass" or "pav"
+    n_bins : int, "mass" or "pav"
     name : str or None
         What is drawn.
     line_, band_, histogram_, diagonal_, ax_, counts_ax_, figure_
@@ -60,10 +61,12 @@ class ReliabilityDisplay:
     --------
     >>> from calibrant.displays import ReliabilityDisplay
     >>> y, p = ["no", "yes", "no", "yes", "yes"], [0.1, 0.3, 0.3, 0.7, 0.9]
-    >>> display = ReliabilityDisplay.from_predictions(y, p, bins=2)
+    >>> display = ReliabilityDisplay.from_predictions(y, p, n_bins=2)
     >>> display.forecast, display.observed
     (array([0.233, 0.8  ]), array([0.333, 1.   ]))
     """
+
+    _size = (4.8, 6.2)
 
     forecast: Array
     observed: Array
@@ -75,56 +78,43 @@ class ReliabilityDisplay:
     counts: Array
     error: float
     floor: float
-    bins: Bins = 10
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    band_: PolyCollection = field(init=False, repr=False)
-    histogram_: StepPatch = field(init=False, repr=False)
-    diagonal_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    counts_ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    n_bins: Bins = 10
+    band_: PolyCollection = field(init=False)
+    histogram_: StepPatch = field(init=False)
+    counts_ax_: Axes = field(init=False)
 
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_proba: Any,
+        y_true: Labels,
+        y_proba: Probabilities,
         *,
         label: Any = None,
-        bins: Bins = 10,
+        n_bins: Bins = 10,
         name: str | None = None,
         coverage: float = 0.95,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the diagram of class probabilities.
 
         Parameters
         ----------
-        y_true : array-like (n,)
-            Labels of any type.
-        y_proba : array-like (n,) or (n, K), or ClassScores
-            Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
+        y_true, y_proba, sample_weight
+            As in `metrics.brier_score`.
         label : optional
             The class whose probability is drawn. Unless told, the second of two; of more, whichever is most probable.
-        bins : int, "mass" or "pav"
+        n_bins : int, "mass" or "pav"
             So many bins of equal width, ten with equal numbers of rows, or none.
         name : str, optional
             What to call the forecasts in the legend.
         coverage : float
             Probability with which the band holds the whole curve of a perfect forecaster.
-        sample_weight : array-like (n,), optional
-            Frequencies: weight 2 is the row twice.
-
-        Returns
-        -------
-        ReliabilityDisplay
         """
         event = chosen_event(y_true, y_proba, label, sample_weight)
-        curve = frequencies(event, bins)
-        share, columns = probability(coverage, "coverage"), BINS if isinstance(bins, str) else bins
-        band_forecast, low, high, floor = perfect_forecasters(curve, bins == "pav", share)
-        forecast, observed = curve.corners() if bins == "pav" else (curve.forecast, curve.observed)
+        curve = frequencies(event, n_bins)
+        share, columns = probability(coverage, "coverage"), BINS if isinstance(n_bins, str) else n_bins
+        band_forecast, low, high, floor = perfect_forecasters(curve, n_bins == "pav", share)
+        forecast, observed = curve.corners() if n_bins == "pav" else (curve.forecast, curve.observed)
         return cls(
             forecast=forecast,
             observed=observed,
@@ -136,61 +126,37 @@ class ReliabilityDisplay:
             counts=ForecastBins.of(event, "width", columns).mass,
             error=curve.error,
             floor=floor,
-            bins=bins,
+            n_bins=n_bins,
             name=name,
         )
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
-        """Compute the diagram of what a fitted classifier predicts; options are those of :meth:`from_predictions`."""
+    def _predicted(cls, model: Any, X: Any) -> ClassScores:
         if not hasattr(model, "predict_proba"):
             kind = type(model).__name__
             raise TypeError(f"`model` must have predict_proba; {kind} does not. Wrap it: CalibratedClassifier(model).")
-        scores = ClassScores(np.asarray(model.predict_proba(X)), classes=model.classes_)
-        return cls.from_predictions(y, scores, name=name or type(model).__name__, **options)
+        return ClassScores(np.asarray(model.predict_proba(X)), classes=model.classes_)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the diagram; on axes that hold one already, add to it.
+    def _words(self) -> str:
+        return f"error {self.error:.3f}, floor {self.floor:.3f}"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``plot`` of the curve.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (4.8, 6.2))
-        self._draw_reference(self.ax_)
-        title = self.name if name is None else name
-        label = f"{title + ': ' if title else ''}error {self.error:.3f}, floor {self.floor:.3f}"
-        colour = COLOURS[(len(self.ax_.lines) - 1) % len(COLOURS)]
-        marker: dict[str, Any] = {} if self.bins == "pav" else {"marker": "o", "markersize": 5}
-        style: dict[str, Any] = {"color": colour, "linewidth": 1.8, "label": label} | marker | kwargs
-        (self.line_,) = self.ax_.plot(self.forecast, self.observed, **style)
-        shade: dict[str, Any] = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-        self.band_ = self.ax_.fill_between(
+    def _draw_curve(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
+        self.counts_ax_ = next(child for child in list[Any](ax.child_axes) if child.get_label() == COUNTS)
+        marker: dict[str, Any] = {} if self.n_bins == "pav" else {"marker": "o", "markersize": 5}
+        self._draw_line(self.forecast, self.observed, title, marker | kwargs)
+        colour = self.line_.get_color()
+        shade: dict[str, Any] = {"color": colour, "alpha": 0.15, "linewidth": 0}
+        self.band_ = ax.fill_between(
             self.band_forecast, self.band_low, self.band_high, label=f"_{percent(self.coverage)} band", **shade
         )
-        self.histogram_ = self.counts_ax_.stairs(self.counts, self.edges, color=self.line_.get_color(), linewidth=1.4)
-        self.ax_.legend(loc="upper left", frameon=False, fontsize="small")
-        return self
+        self.histogram_ = self.counts_ax_.stairs(self.counts, self.edges, color=colour, linewidth=1.4)
 
-    def _draw_reference(self, ax: Axes) -> None:
-        """Diagonal, and axes for the counts below; once for all diagrams on the same axes."""
-        self.diagonal_ = None
-        if has_label(ax, DIAGONAL):
-            self.counts_ax_ = next(child for child in list[Any](ax.child_axes) if child.get_label() == COUNTS)
-            return
-        dress(ax)
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)
+    def _draw_diagonal(self, ax: Axes) -> Line2D:
+        """With axes for the counts below."""
+        diagonal = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)[0]
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", ylabel="Observed frequency")
         ax.tick_params(labelbottom=False)
-        self.counts_ax_ = ax.inset_axes((0.0, -0.27, 1.0, 0.22), sharex=ax, label=COUNTS)
-        dress(self.counts_ax_)
-        self.counts_ax_.set(xlabel="Forecast probability", ylabel="Rows")
+        counts = ax.inset_axes((0.0, -0.27, 1.0, 0.22), sharex=ax, label=COUNTS)
+        dress(counts)
+        counts.set(xlabel="Forecast probability", ylabel="Rows")
+        return diagonal

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, column, column_names, sample_weights, to_array
+from .._types import Labels, Numbers, Weights
 from ..adapters.class_labels import as_labels, class_numbers, encode, labels_of_columns
 from ..links.groups import Groups
 from ..metrics._classes import known_labels
-from ._axes import COLOURS, GREY, axes_or_new, dress, has_label
+from ._axes import DIAGONAL, GREY, evenly
+from ._base import CurveDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 CORNERS = 2048  # drawn at most; more could not be seen
-DIAGONAL = "_diagonal"  # a label with an underscore stays out of the legend
 
 
-@dataclass(kw_only=True)
-class ROCDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ROCDisplay(CurveDisplay):
     r"""Share of one class found against share of the other taken for it, for every threshold on the score.
 
     The convex hull is the curve of the isotonically calibrated scores: its segments are the blocks of pooled adjacent
@@ -59,6 +59,8 @@ class ROCDisplay:
     (0.75, 0.875, (0.5, 0.5))
     """
 
+    _legend = "lower right"
+
     false_positive: Array
     true_positive: Array
     hull_false_positive: Array
@@ -67,24 +69,19 @@ class ROCDisplay:
     hull_auc: float
     threshold: float | None = None
     chosen: tuple[float, float] | None = None
-    name: str | None = None
-    line_: Line2D = field(init=False, repr=False)
-    hull_: Line2D = field(init=False, repr=False)
-    point_: Line2D | None = field(init=False, repr=False)
-    diagonal_: Line2D | None = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    hull_: Line2D = field(init=False)
+    point_: Line2D | None = field(init=False)
 
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_score: Any,
+        y_true: Labels,
+        y_score: Numbers,
         *,
         threshold: float | None = None,
         label: Any = None,
         name: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Compute the curve of scores.
 
@@ -102,17 +99,13 @@ class ROCDisplay:
             What to call the scores in the legend.
         sample_weight : array-like (n,), optional
             Frequencies: weight 2 is the row twice.
-
-        Returns
-        -------
-        ROCDisplay
         """
         groups = _groups(y_true, y_score, label, sample_weight)
         false, true = _rates(groups.mass - groups.hits, groups.hits)
         hull = groups.pooled()
         hull_false, hull_true = _rates(hull.mass - hull.hits, hull.hits)
         above = None if threshold is None else int(np.sum(groups.x > float(threshold)))
-        kept = np.unique(np.linspace(0, len(false) - 1, min(len(false), CORNERS)).round().astype(np.intp))
+        kept = evenly(len(false), CORNERS)
         return cls(
             false_positive=false[kept],
             true_positive=true[kept],
@@ -128,6 +121,12 @@ class ROCDisplay:
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, name: str | None = None, **options: Any) -> Self:
         """Compute the curve of a fitted classifier of two classes; options are those of :meth:`from_predictions`."""
+        scores = cls._predicted(model, X)  # says what is wrong with models that have no classes
+        options = {"label": model.classes_[1], "name": name or type(model).__name__} | options
+        return cls.from_predictions(y, scores, **options)
+
+    @classmethod
+    def _predicted(cls, model: Any, X: Any) -> Any:
         if hasattr(model, "predict_proba"):
             scores = np.asarray(model.predict_proba(X))
             if scores.shape[1] != 2:
@@ -137,53 +136,27 @@ class ROCDisplay:
             scores = model.decision_function(X)
         else:
             raise TypeError(f"`model` must have predict_proba or decision_function; {type(model).__name__} does not.")
-        options = {"label": model.classes_[1]} | options
-        return cls.from_predictions(y, scores, name=name or type(model).__name__, **options)
+        return scores
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw curve, hull and threshold; on axes that hold some already, add to them.
+    def _words(self) -> str:
+        return f"area {self.auc:.3f}, hull {self.hull_auc:.3f}"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call the curve instead of its own name.
-        **kwargs
-            For matplotlib's ``plot`` of the curve.
+    def _draw_diagonal(self, ax: Axes) -> Line2D:
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+        ax.set(xlabel="False positive rate", ylabel="True positive rate")
+        return ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)[0]
 
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (4.8, 4.8))
-        ax = self.ax_
-        self.diagonal_ = self.point_ = None
-        shown = sum(str(line.get_label()).startswith("_hull") for line in ax.lines)
-        if not has_label(ax, DIAGONAL):
-            dress(ax)
-            (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=GREY, linewidth=1, label=DIAGONAL)
-            ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-            ax.set(xlabel="False positive rate", ylabel="True positive rate")
-        title = self.name if name is None else name
-        label = f"{title + ': ' if title else ''}area {self.auc:.3f}, hull {self.hull_auc:.3f}"
-        style: dict[str, Any] = {"color": COLOURS[shown % len(COLOURS)], "linewidth": 1.8, "label": label} | kwargs
-        (self.line_,) = ax.plot(self.false_positive, self.true_positive, **style)
-        colour = self.line_.get_color()
-        hull = (self.hull_false_positive, self.hull_true_positive)
-        (self.hull_,) = ax.plot(*hull, color=colour, linewidth=1, linestyle="--", label=f"_hull {shown}")
-        if self.chosen is not None:
-            dot: dict[str, Any] = {
-                "marker": "o",
-                "linestyle": "none",
-                "color": colour,
-                "markersize": 8,
-                "markeredgecolor": "black",
-            }
-            rates = f"threshold {self.threshold:.3g}: {self.chosen[1]:.2f} found, {self.chosen[0]:.2f} taken for it"
-            (self.point_,) = ax.plot(*([rate] for rate in self.chosen), label=rates, zorder=3, **dot)
-        ax.legend(loc="lower right", frameon=False, fontsize="small")
-        return self
+    def _draw_curve(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
+        drawn = sum(str(line.get_label()).startswith("_hull") for line in ax.lines)
+        self._draw_line(self.false_positive, self.true_positive, title, kwargs, drawn)
+        style: dict[str, Any] = {"color": self.line_.get_color(), "linewidth": 1, "linestyle": "--"}
+        (self.hull_,) = ax.plot(self.hull_false_positive, self.hull_true_positive, label=f"_hull {drawn}", **style)
+        self.point_ = None if self.chosen is None else self._draw_point(ax, *self.chosen)
+
+    def _draw_point(self, ax: Axes, false: float, true: float) -> Line2D:
+        style: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 8, "markeredgecolor": "black"}
+        label = f"threshold {self.threshold:.3g}: {true:.2f} found, {false:.2f} taken for it"
+        return ax.plot([false], [true], label=label, zorder=3, color=self.line_.get_color(), **style)[0]
 
 
 def _groups(y_true: Any, y_score: Any, label: Any, sample_weight: Any) -> Groups:

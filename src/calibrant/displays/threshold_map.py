@@ -9,20 +9,21 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._checks import Array, column
+from .._types import Numbers
 from ..adapters import as_distribution
-from ._axes import axes_or_new
+from ._axes import add_title
+from ._base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.contour import QuadContourSet
-    from matplotlib.figure import Figure
 
 _SIDE, _MOST_PAIRS = 101, 4000
 
 
-@dataclass(kw_only=True)
-class ThresholdMapDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class ThresholdMapDisplay(Display):
     r"""Calibrated probability of :math:`Y \le t` over the forecast probability q and the threshold t.
 
     Dots are the pairs a `GPCCalibrator` learns from: of rows and thresholds, in one colour where :math:`y \le t`, in
@@ -46,18 +47,17 @@ class ThresholdMapDisplay:
         What :meth:`plot` drew.
     """
 
+    _size = (5.8, 4.4)
+
     q: Array
     t: Array
     values: Array
     pairs: tuple[Array, Array, Array]
-    name: str | None = None
-    contours_: QuadContourSet = field(init=False, repr=False)
-    dots_: PathCollection = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure = field(init=False, repr=False)
+    contours_: QuadContourSet = field(init=False)
+    dots_: PathCollection = field(init=False)
 
     @classmethod
-    def from_calibrator(cls, calibrator: Any, forecasts: Any, y: Any, *, name: str | None = None) -> Self:
+    def from_calibrator(cls, calibrator: Any, forecasts: Any, y: Numbers, *, name: str | None = None) -> Self:
         """Compute the map of a fitted `GPCCalibrator`.
 
         Parameters
@@ -69,10 +69,6 @@ class ThresholdMapDisplay:
             Their outcomes.
         name : str, optional
             What to call it in the title.
-
-        Returns
-        -------
-        ThresholdMapDisplay
         """
         law = calibrator.quantile_.transform(as_distribution(forecasts))
         outcome = column(y, "y", len(law))
@@ -86,24 +82,10 @@ class ThresholdMapDisplay:
         pairs = (np.broadcast_to(thresholds, z.shape).ravel(), ndtr(z).ravel(), below.ravel().astype(float))
         return cls(q=q, t=t, values=values, pairs=pairs, name=name)
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the map.
+    def _words(self) -> str:
+        return f"{len(self.q)} probabilities, {len(self.t)} thresholds, {len(self.pairs[0])} pairs"
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure unless told.
-        name : str, optional
-            What to call it instead of its own name.
-        **kwargs
-            For matplotlib's ``contourf``.
-
-        Returns
-        -------
-        self
-        """
-        self.ax_, self.figure_ = axes_or_new(ax, (5.8, 4.4))
-        ax, title = self.ax_, self.name if name is None else name
+    def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         style: dict[str, Any] = {"levels": np.linspace(0, 1, 11), "cmap": "Greys", "alpha": 0.8} | kwargs
         self.contours_ = ax.contourf(self.t, self.q, self.values.T, **style)
         t, q, below = self.pairs
@@ -111,6 +93,4 @@ class ThresholdMapDisplay:
         self.dots_ = ax.scatter(t, q, s=5, c=colours, linewidths=0, alpha=0.5)
         ax.set(xlabel="Threshold t", ylabel="Forecast probability q(t)", ylim=(0, 1), xlim=(self.t[0], self.t[-1]))
         self.figure_.colorbar(self.contours_, ax=ax, label="Calibrated probability of Y ≤ t")
-        if title:
-            ax.set_title(title, fontsize="medium")
-        return self
+        add_title(ax, title)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._checks import Array, count, index_of, probabilities, probability, to_array
+from .._types import Numbers
 from ..maps.base import Map, Side, concatenate_maps
 from ..numerics.blocks import BLOCK, row_blocks
 from ..numerics.tails import HALF_LOG_2PI, log_between
@@ -133,42 +134,42 @@ class Distribution(ABC):
         return y
 
     # ---- probability ----
-    def cdf(self, y: Any) -> Array:
+    def cdf(self, y: Numbers) -> Array:
         """P(Y <= y)."""
         return self._by_blocks(lambda law, v: ndtr(law.to_normal(v)), self._points(y))
 
-    def sf(self, y: Any) -> Array:
+    def sf(self, y: Numbers) -> Array:
         """P(Y > y), accurate in the upper tail."""
         return self._by_blocks(lambda law, v: ndtr(-law.to_normal(v)), self._points(y))
 
-    def logcdf(self, y: Any) -> Array:
+    def logcdf(self, y: Numbers) -> Array:
         """log P(Y <= y)."""
         return self._by_blocks(lambda law, v: log_ndtr(law.to_normal(v)), self._points(y))
 
-    def logsf(self, y: Any) -> Array:
+    def logsf(self, y: Numbers) -> Array:
         """log P(Y > y)."""
         return self._by_blocks(lambda law, v: log_ndtr(-law.to_normal(v)), self._points(y))
 
-    def logpdf(self, y: Any) -> Array:
+    def logpdf(self, y: Numbers) -> Array:
         r"""Log density :math:`-z^2/2 - \frac12\log 2\pi + \log dz/dy`; -inf outside the support."""
         return self._by_blocks(_log_density, self._points(y))
 
-    def pdf(self, y: Any) -> Array:
+    def pdf(self, y: Numbers) -> Array:
         """Density."""
         return np.exp(self.logpdf(y))
 
-    def logpmf(self, y: Any) -> Array:
+    def logpmf(self, y: Numbers) -> Array:
         """log P(Y = y), from the smaller tail; -inf where y carries no mass."""
         return self._by_blocks(_log_mass, self._points(y))
 
     # ---- quantiles and samples ----
-    def ppf(self, q: Any) -> Array:
+    def ppf(self, q: Numbers) -> Array:
         """Quantiles: the smallest y with cdf(y) >= q; q follows the same shapes as y."""
         levels = self._points(q, "q")
         probabilities(levels, "q", open_ends=False)
         return self._by_blocks(lambda law, v: law.from_normal(ndtri(v)), levels)
 
-    def quantiles(self, levels: Any) -> Array:
+    def quantiles(self, levels: Numbers) -> Array:
         """The same quantile levels in every row, (n, L)."""
         z = ndtri(_flat(probabilities(levels, "levels"), "levels"))[None, :]
         return self._by_blocks(lambda law, v: law.from_normal(v), z)
@@ -187,7 +188,7 @@ class Distribution(ABC):
         z = np.random.default_rng(random_state).standard_normal((len(self), count(size, "size", least=0)))
         return self._by_blocks(lambda law, v: law.from_normal(v), z)
 
-    def to_frame(self, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95)) -> Any:
+    def to_frame(self, levels: Numbers = (0.05, 0.25, 0.5, 0.75, 0.95)) -> Any:
         """Pandas frame of quantiles, columns ``q0.05`` …, with the index of the parameters."""
         import pandas as pd
 
@@ -211,7 +212,7 @@ class Distribution(ABC):
         """Standard deviations, (n,)."""
         return np.sqrt(self.var())
 
-    def crps(self, y: Any) -> Array:
+    def crps(self, y: Numbers) -> Array:
         r"""Continuous ranked probability score :math:`\int (F(t) - 1\{t \ge y\})^2\,dt` of each row's outcome, (n,)."""
         from .integrals.quadrature import crps
 

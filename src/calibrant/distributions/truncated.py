@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from .._checks import Array, complain, to_array
+from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.tails import Mask, log_between, log_slope_of, score_of_logs
 from .base import Distribution, across
@@ -39,31 +40,29 @@ class Truncated(Distribution):
     _by_row: ClassVar[tuple[str, ...]] = ("lower", "upper", "z_lower", "z_upper", "log_mass")
 
     base: Distribution
-    lower: Array = -np.inf  # type: ignore[assignment]
-    upper: Array = np.inf  # type: ignore[assignment]
-    z_lower: Array = field(init=False)
-    z_upper: Array = field(init=False)
-    log_mass: Array = field(init=False)
+    lower: Array
+    upper: Array
+    z_lower: Array
+    z_upper: Array
+    log_mass: Array
 
-    def __post_init__(self) -> None:
+    def __init__(self, base: Distribution, lower: Numbers = -np.inf, upper: Numbers = np.inf) -> None:
         """Check that every interval is one and carries mass."""
-        if not isinstance(self.base, Distribution):
-            raise TypeError(
-                f"`base` must be a distribution; got {type(self.base).__name__}. Wrap it with as_distribution."
-            )
-        n = len(self.base)
-        lower, upper = _ends(self.lower, "lower", n), _ends(self.upper, "upper", n)
-        _refuse(lower > upper, "`lower` must not exceed `upper`; it does in", lower, upper)
-        z_lower, z_upper = self.base.to_normal(lower, "left"), self.base.to_normal(upper)
+        odd: Any = base
+        if not isinstance(odd, Distribution):
+            raise TypeError(f"`base` must be a distribution; got {type(odd).__name__}. Wrap it with as_distribution.")
+        low, high = _ends(lower, "lower", len(base)), _ends(upper, "upper", len(base))
+        _refuse(low > high, "`lower` must not exceed `upper`; it does in", low, high)
+        z_lower, z_upper = base.to_normal(low, "left"), base.to_normal(high)
         log_mass = log_between(z_lower, z_upper)
         _refuse(
             ~np.isfinite(log_mass),
             "`lower` and `upper` must leave the base some probability; they do not in",
-            lower,
-            upper,
+            low,
+            high,
         )
-        values = {"lower": lower, "upper": upper, "z_lower": z_lower, "z_upper": z_upper, "log_mass": log_mass}
-        for name, value in values.items():
+        ends = {"base": base, "lower": low, "upper": high}
+        for name, value in (ends | {"z_lower": z_lower, "z_upper": z_upper, "log_mass": log_mass}).items():
             object.__setattr__(self, name, value)
 
     @property

@@ -11,7 +11,7 @@ from .._checks import Array, finite, positive, to_array
 from .base import Map, Side, across
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AffineMap(Map):
     r""":math:`T(z) = a + bz`, b > 0; the identity by default.
 

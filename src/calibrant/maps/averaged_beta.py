@@ -92,7 +92,7 @@ def _halved(values: Array) -> Array:
     return out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AveragedBetaMap(Map):
     r"""One map a row, :math:`R(p) = E\,\sigma(a\ln p - b\ln(1-p) + c)` over normal :math:`(\ln a, \ln b, c)`.
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array
 from ..numerics.roots import Where, solve_increasing
 from ..numerics.soundness import check_columns, check_numbers, check_rising
@@ -17,7 +18,7 @@ Side = Literal["left", "right"]
 Heights = Callable[[Any, Array], tuple[Array, Array]]  # of maps at scores, with their slopes
 
 
-class Map(ABC):
+class Map(Brief, ABC):
     r"""An increasing map T of normal scores: a law with scores z(y) becomes one with scores T(z(y)).
 
     Seen on probabilities it is :math:`R(p) = \Phi(T(\Phi^{-1}(p)))`, always a proper distribution function on [0, 1].

@@ -15,7 +15,7 @@ from .base import Map, Side, across
 from .tails import UnitTails
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BetaMap(Map):
     r""":math:`R(p) = \sigma(a\ln p - b\ln(1-p) + c)`, a, b > 0; identity at a = b = 1, c = 0 (Song et al. 2019, §4).
 

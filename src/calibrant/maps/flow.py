@@ -15,7 +15,7 @@ from .base import Map, Side, across
 _CLOSE = 1e-13  # of h: beyond that there is only rounding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FlowMap(Map):
     r"""Increasing by construction, with as many shapes as steps; a batch, one map a row.
 

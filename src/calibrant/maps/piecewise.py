@@ -15,7 +15,7 @@ from ..numerics.lookup import KnotIndex
 from .base import Map, Side
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PiecewiseLinearMap(Map):
     """A bent line through (knots, levels), both strictly increasing, with straight tails of given slopes.
 
@@ -85,7 +85,7 @@ class PiecewiseLinearMap(Map):
         return np.concatenate([[left], self.knots, [right]]), np.concatenate([[low], self.levels, [high]])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepMap(Map):
     r"""The empirical distribution function itself: laws mapped by it are atoms at the base's quantiles of the knots.
 
@@ -132,7 +132,7 @@ class StepMap(Map):
         raise TypeError("a step map gives atoms, not a density; use crps or coverage, or map='ecdf' or 'spline'.")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProbabilityMap(Map):
     r"""The papers' map on [0, 1]: R through (p_i, r_i), linear in p, with R(0) = 0 and R(1) = 1.
 

@@ -20,7 +20,7 @@ _UPPER = 0.9  # a score above this level is better taken from the other tail
 _ROW_BLOCK = 1024
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProbabilityRows(Map):
     r"""R linear in p between knots, one R per row; R(0) = 0 and R(1) = 1.
 

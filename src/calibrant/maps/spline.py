@@ -24,7 +24,7 @@ class _Pieces(NamedTuple):
     bend: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplineMap(Map):
     r"""A map whose slope is linear between knots and constant beyond them.
 

@@ -12,7 +12,7 @@ from .._checks import Array
 from .base import Map, Side, across
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnitTails(Map):
     """A map between two scores, and slope 1 beyond them, so that a base keeps its tail index.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._checks import Array, count, one_of
 from ._classes import EventForecasts
-from ._inputs import Labels, equal_mass_bins
+from ._inputs import BinLabels, equal_mass_bins
 
 Binning = Literal["width", "mass"]
 
@@ -18,7 +18,7 @@ Binning = Literal["width", "mass"]
 class ForecastBins:
     """Number of each row's bin (n,); weight, mean forecast and share of events of the bins, empty ones NaN."""
 
-    labels: Labels
+    labels: BinLabels
     mass: Array
     forecast: Array
     share: Array
@@ -48,11 +48,11 @@ class ForecastBins:
         return ForecastBins(self.labels, self.mass[some], self.forecast[some], self.share[some])
 
 
-def equal_width_bins(p: Array, n_bins: int) -> Labels:
+def equal_width_bins(p: Array, n_bins: int) -> BinLabels:
     r"""Bin :math:`\lfloor p B \rfloor`: an inner edge belongs to the bin above it, p = 1 to the last bin.
 
     >>> equal_width_bins(np.array([0.0, 0.1, 0.99, 1.0]), 10)
     array([0, 1, 9, 9])
     """
-    labels: Labels = (p * n_bins).astype(np.intp)
+    labels: BinLabels = (p * n_bins).astype(np.intp)
     return np.minimum(labels, n_bins - 1, out=labels)

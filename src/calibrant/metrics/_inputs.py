@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,8 +13,9 @@ from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..numerics.blocks import row_blocks
 
+Forecasts = TypeVar("Forecasts", Distribution, Array)
 Score = Callable[[Distribution, Array], Array]
-Labels = np.ndarray[Any, np.dtype[np.intp]]
+BinLabels = np.ndarray[Any, np.dtype[np.intp]]
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -23,11 +24,15 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
     y = nonempty(column(y_true, "y_true"), "y_true")
     law = as_distribution(dist)
     same_length(y, "y_true", len(law))
-    weights = sample_weights(sample_weight, len(y))
-    if weights is not None and not weights.all():
-        keep = weights > 0
-        return y[keep], law[keep], weights[keep]
-    return y, law, weights
+    return with_weight(y, law, sample_weights(sample_weight, len(y)))
+
+
+def with_weight(y: Array, forecasts: Forecasts, weights: Array | None) -> tuple[Array, Forecasts, Array | None]:
+    """The rows whose weight is not 0."""
+    if weights is None or weights.all():
+        return y, forecasts, weights
+    keep = weights > 0
+    return y[keep], forecasts[keep], weights[keep]
 
 
 def mean_score(score: Score, y_true: Any, dist: Any, sample_weight: Any, per_row: bool) -> float | Array:
@@ -65,7 +70,7 @@ def by_blocks(score: Score, law: Distribution, y: Array, width: int = 1) -> Arra
 
 def level_grid(levels: Any, *, open_ends: bool = False) -> Array:
     """Increasing probability levels; an integer m stands for 1/m, 2/m, ..., 1."""
-    if isinstance(levels, (int, np.integer)) and not isinstance(levels, bool):
+    if isinstance(levels, (int, np.integer)):
         return np.arange(1, count(levels, "levels") + 1) / levels
     grid = nonempty(probabilities(levels, "levels", open_ends=open_ends), "levels")
     complain("levels", "increasing", grid, np.diff(grid, prepend=-1.0) <= 0)
@@ -77,14 +82,14 @@ def level_scores(levels: Array) -> Array:
     return np.asarray(ndtri(levels))
 
 
-def equal_mass_bins(values: Array, weights: Array | None, bins: int, noise: Array | None = None) -> Labels:
-    """Labels 0, 1, ... of bins with (nearly) equal numbers of rows, by increasing value; equal values share a bin.
+def equal_mass_bins(values: Array, weights: Array | None, n_bins: int, noise: Array | None = None) -> BinLabels:
+    """BinLabels 0, 1, ... of bins with (nearly) equal numbers of rows, by increasing value; equal values share a bin.
 
     The middle rank of a value decides its bin, so that neither the order of rows nor writing a row twice instead of
     giving it weight 2 changes anything. Values within ``noise`` (a few rounding errors unless told) of their neighbour
     count as equal. Bins that stay empty are not counted.
     """
-    count(bins, "bins")
+    count(n_bins, "n_bins")
     order = np.argsort(values, kind="stable")
     slack = (8 * EPS * np.abs(values) if noise is None else noise)[order]
     apart = np.diff(values[order]) > np.maximum(slack[1:], slack[:-1])
@@ -92,7 +97,7 @@ def equal_mass_bins(values: Array, weights: Array | None, bins: int, noise: Arra
     mass = np.bincount(group, None if weights is None else weights[order])
     upper = np.cumsum(mass)
     middle = (upper - 0.5 * mass) / upper[-1]
-    coarse = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    coarse = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)
     dense = np.cumsum(np.diff(coarse, prepend=coarse[0]) > 0)
     labels = np.empty(len(values), dtype=np.intp)
     labels[order] = dense[group]

@@ -9,14 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from .._brief import Brief
 from .._checks import Array, count, one_of, probability, sample_weights
+from .._types import Weights
 from ._inputs import average
 
 Metric = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricInterval:
+@dataclass(frozen=True, slots=True, repr=False)
+class MetricInterval(Brief):
     """The value of a measure, and an interval around it."""
 
     value: Any
@@ -33,7 +35,7 @@ def bootstrap_interval(
     n_resamples: int = 500,
     method: Literal["percentile", "basic", "normal"] = "percentile",
     random_state: Any = 0,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> MetricInterval:
     r"""Bootstrap interval of any measure, from sets of rows drawn with replacement.
 
@@ -63,10 +65,6 @@ def bootstrap_interval(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    MetricInterval
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -90,7 +88,7 @@ def bootstrap_interval(
 
 
 def mean_interval(
-    metric: Metric, y_true: Any, y_pred: Any, *, coverage: float = 0.9, sample_weight: Any = None
+    metric: Metric, y_true: Any, y_pred: Any, *, coverage: float = 0.9, sample_weight: Weights = None
 ) -> MetricInterval:
     r"""Interval of a measure that is a mean over independent rows, from the spread of their values.
 
@@ -102,10 +100,6 @@ def mean_interval(
         A measure with ``per_row=True``: scores such as :func:`log_loss`, :func:`crps`, and :func:`mae`.
     y_true, y_pred, coverage, sample_weight
         As in :func:`bootstrap_interval`.
-
-    Returns
-    -------
-    MetricInterval
 
     Examples
     --------

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from .._checks import Array, one_of
+from .._brief import Brief
+from .._checks import Array, count, one_of
+from .._types import Labels, Weights
 from ..links.groups import Groups
-from ._classes import ClassForecasts, EventForecasts, class_forecasts, class_scale
+from ._classes import ClassForecasts, EventForecasts, Probabilities, class_forecasts, class_scale
 from ._forecast_bins import Binning, ForecastBins
 from ._inputs import average, no_weights_per_row
 
 
-@dataclass(frozen=True, slots=True)
-class BrierDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class BrierDecomposition(Brief):
     """A Brier score and its parts.
 
     ``brier = miscalibration - discrimination + uncertainty + within_variance - within_covariance``; the last two are 0
@@ -42,12 +44,12 @@ class BrierDecomposition:
 
 
 def brier_score(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     scale: str = "auto",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
     per_row: bool = False,
 ) -> float | Array:
     r"""Mean squared error of class probabilities; smaller is better.
@@ -69,10 +71,6 @@ def brier_score(
         Frequencies: weight 2 is the row twice.
     per_row : bool
         Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -100,15 +98,15 @@ def brier_scores(forecasts: ClassForecasts, scale: str = "auto") -> Array:
 
 
 def brier_decomposition(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     method: Literal["murphy", "pav"] = "murphy",
     bins: Binning | None = None,
     n_bins: int = 10,
     scale: str = "auto",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> BrierDecomposition:
     r"""Brier score as miscalibration - discrimination + uncertainty, exactly.
 
@@ -137,10 +135,6 @@ def brier_decomposition(
     n_bins : int
         Number of bins.
 
-    Returns
-    -------
-    BrierDecomposition
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -149,6 +143,7 @@ def brier_decomposition(
     (0.2, 0.0125, 0.0625, 0.25)
     """
     one_of(method, "method", ("murphy", "pav"))
+    count(n_bins, "n_bins")
     if method == "pav" and bins is not None:
         raise ValueError(f"`bins` must be None with method='pav', which finds its own groups; got {bins!r}.")
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)

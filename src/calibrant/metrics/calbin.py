@@ -7,20 +7,21 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, one_of
+from .._types import Labels, Weights
 from ..links.groups import Groups
-from ._classes import class_forecasts
+from ._classes import Probabilities, class_forecasts
 
 _MOST_WINDOWS = 10_000_000
 
 
 def calbin(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     window: float | None = None,
     form: Literal["window", "example"] = "window",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""CalBin: mean distance of forecast and observed frequency in windows of s rows that follow in order of forecast.
 
@@ -49,10 +50,6 @@ def calbin(
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice. With other weights, windows have mass s and start
         at about unit steps. More than ten million windows are replaced by ten million.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from .._checks import one_of
+from .._types import Labels, Weights
 from ..links.groups import Groups
-from ._classes import class_forecasts
+from ._classes import Probabilities, class_forecasts
 
 
 def calloss(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     segments: Literal["hull", "scores"] = "hull",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Calibration loss: mean squared distance of the forecasts from the frequency in their segment of the ROC curve.
 
@@ -33,10 +34,6 @@ def calloss(
     segments : {"hull", "scores"}
         Segments of the curve's convex hull, the blocks that isotonic regression pools; or of the curve itself, rows
         with equal forecasts. Where all forecasts differ the latter is the Brier score.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
+from .._brief import Brief
 from .._checks import Array
+from .._types import Labels, Weights
 from ..numerics.newton import newton
-from ._classes import EventForecasts, class_forecasts
+from ._classes import EventForecasts, Probabilities, class_forecasts
 from ._forecast_bins import ForecastBins
 from .uniformity import TestResult
 
 _CLIP = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class CoxCalibration:
+@dataclass(frozen=True, slots=True, repr=False)
+class CoxCalibration(Brief):
     """Slope and intercept of the outcomes' log odds on the forecasts', standard errors, and the test of 1 and 0."""
 
     slope: float
@@ -30,7 +31,9 @@ class CoxCalibration:
     pvalue: float
 
 
-def spiegelhalter_test(y_true: Any, y_proba: Any, *, classes: Any = None, sample_weight: Any = None) -> TestResult:
+def spiegelhalter_test(
+    y_true: Labels, y_proba: Probabilities, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> TestResult:
     r"""Spiegelhalter's test whether the Brier score is as large as that of calibrated forecasts.
 
     .. math:: Z = \frac{\sum_t S_t - E S_t}{\sqrt{\sum_t \operatorname{var} S_t}}, \quad
@@ -68,13 +71,13 @@ def spiegelhalter_test(y_true: Any, y_proba: Any, *, classes: Any = None, sample
 
 
 def hosmer_lemeshow_test(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     n_bins: int = 10,
     fitted: bool = False,
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> TestResult:
     r"""Hosmer-Lemeshow test whether bins of similar forecasts have as many events as expected; two classes.
 
@@ -91,10 +94,6 @@ def hosmer_lemeshow_test(
         Number of bins of (nearly) equal numbers of rows; equal forecasts share a bin, so there may be fewer.
     fitted : bool
         Whether the forecasts come from a logistic regression on these same rows.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------
@@ -114,7 +113,9 @@ def hosmer_lemeshow_test(
     return TestResult(statistic, float(chi2.sf(statistic, freedom)), "Hosmer-Lemeshow")
 
 
-def cox_calibration(y_true: Any, y_proba: Any, *, classes: Any = None, sample_weight: Any = None) -> CoxCalibration:
+def cox_calibration(
+    y_true: Labels, y_proba: Probabilities, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> CoxCalibration:
     r"""Cox's calibration: slope b and intercept a of the log odds; two classes.
 
     .. math:: \operatorname{logit} P(f = 1) = a + b \operatorname{logit} p
@@ -126,10 +127,6 @@ def cox_calibration(y_true: Any, y_proba: Any, *, classes: Any = None, sample_we
     ----------
     y_true, y_proba, classes, sample_weight
         As in :func:`brier_score`; probabilities are kept 1e-12 away from 0 and 1.
-
-    Returns
-    -------
-    CoxCalibration
 
     Examples
     --------

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, complain, count
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.tables.ensemble import Ensemble
 from ..numerics.blocks import row_blocks
@@ -17,8 +19,8 @@ from .scores import nll
 DEFAULT_MEMBERS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class NLLDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class NLLDecomposition(Brief):
     """Negative log likelihood = calibration loss + refinement loss."""
 
     nll: float
@@ -26,8 +28,8 @@ class NLLDecomposition:
     refinement_loss: float
 
 
-@dataclass(frozen=True, slots=True)
-class CRPSDecomposition:
+@dataclass(frozen=True, slots=True, repr=False)
+class CRPSDecomposition(Brief):
     """CRPS = reliability - resolution + uncertainty."""
 
     crps: float
@@ -41,7 +43,9 @@ class CRPSDecomposition:
         return self.uncertainty - self.resolution
 
 
-def nll_decomposition(y_true: Any, dist: Any, calibrated: Any, *, sample_weight: Any = None) -> NLLDecomposition:
+def nll_decomposition(
+    y_true: Numbers, dist: Any, calibrated: Any, *, sample_weight: Weights = None
+) -> NLLDecomposition:
     r"""Split the negative log likelihood into a part that recalibration removes and a part that it cannot.
 
     .. math:: E[-\ln s_X(Y)] = E\big[\mathrm{KL}(p(Y \mid s_X),\, s_X(Y))\big] + E[-\ln p(Y \mid s_X)]
@@ -61,10 +65,6 @@ def nll_decomposition(y_true: Any, dist: Any, calibrated: Any, *, sample_weight:
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    NLLDecomposition
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -82,7 +82,7 @@ def nll_decomposition(y_true: Any, dist: Any, calibrated: Any, *, sample_weight:
 
 
 def crps_decomposition(
-    y_true: Any, dist: Any, *, members: int | None = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, members: int | None = None, sample_weight: Weights = None
 ) -> CRPSDecomposition:
     r"""Hersbach's decomposition of the CRPS into reliability, resolution and uncertainty.
 
@@ -101,18 +101,10 @@ def crps_decomposition(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     members : int, optional
         Number m of quantiles; by default the members of an unweighted ensemble, 100 quantiles of other laws.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    CRPSDecomposition
 
     Examples
     --------

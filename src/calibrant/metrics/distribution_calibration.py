@@ -6,22 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array
+from .._checks import Array, count
+from .._types import Labels, Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ._inputs import EPS, Labels, equal_mass_bins, level_grid, paired
+from ._inputs import EPS, BinLabels, equal_mass_bins, level_grid, paired
 from .quantile_calibration import Weighting, level_weights, observed_levels
 
 
 def distribution_calibration_error(
-    y_true: Any,
+    y_true: Numbers,
     dist: Any,
     *,
-    groups: Any = (5, 4),
-    levels: Any = 10,
+    n_bins: tuple[int, int] = (5, 4),
+    groups: Labels | None = None,
+    levels: Numbers = 10,
     weights: Weighting = "uniform",
     debiased: bool = False,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Calibration error within groups of similar forecasts, averaged over the groups; 0 is perfect.
 
@@ -34,24 +36,18 @@ def distribution_calibration_error(
     equal size by the median, each cut into b strata of equal size by the spread (half the distance between the
     quantiles of normal scores -1 and 1; a normal law's standard deviation). Equal values stay together, so there may
     be fewer.
-    A perfect forecaster scores ``calibration_floor(n, groups=number of groups)`` in expectation.
+    A perfect forecaster scores ``calibration_floor(n, n_bins=number of groups)`` in expectation.
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
-    groups : (int, int) or array-like (n,)
-        Numbers of strata (a, b), or a label for each row: calibration within these groups instead.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
+    n_bins : (int, int)
+        Numbers (a, b) of strata.
+    groups : array-like (n,), optional
+        A label for each row: calibration within these groups instead.
     levels, weights, debiased
         As in :func:`calibration_error`, applied in each group.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -68,14 +64,15 @@ def distribution_calibration_error(
     """
     grid = level_grid(levels)
     y, law, mass = paired(y_true, dist, sample_weight)
-    labels = _labels(groups, law, mass, sample_weight)
+    strata = _two_counts(n_bins)
+    labels = similar_forecasts(law, mass, strata) if groups is None else _labels(groups, law, mass, sample_weight)
     observed = observed_levels(score_intervals(law, y), grid, mass, labels)
     squares = observed.squared_distances(grid, debiased)
     errors = (level_weights(observed.frequency, weights) * squares).sum(axis=1)
     return float(np.dot(errors, observed.rows) / observed.rows.sum())
 
 
-def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[int, int]) -> Labels:
+def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[int, int]) -> BinLabels:
     """Labels 0, 1, ... of groups of similar forecasts: strata of the median, cut into strata of the spread."""
     low, middle, high = law._by_blocks(lambda part, z: part.from_normal(z), np.array([[-1.0, 0.0, 1.0]])).T
     noise = 8 * EPS * np.maximum(np.abs(low), np.abs(high))
@@ -91,14 +88,16 @@ def similar_forecasts(law: Distribution, weights: Array | None, strata: tuple[in
     return labels
 
 
-def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> Labels:
+def _two_counts(n_bins: Any) -> tuple[int, int]:
+    if not isinstance(n_bins, (tuple, list)) or len(n_bins) != 2:
+        raise ValueError(f"`n_bins` must be two numbers of strata, (5, 4) say; got {n_bins!r}.")
+    return count(n_bins[0], "n_bins"), count(n_bins[1], "n_bins")
+
+
+def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> BinLabels:
     rows = len(law) if sample_weight is None else np.size(sample_weight)
-    if isinstance(groups, tuple) and len(groups) == 2 and all(isinstance(k, int) and k >= 1 for k in groups):
-        return similar_forecasts(law, weights, groups)
     labels = np.asarray(groups)
-    if isinstance(groups, tuple) or labels.shape != (rows,):
-        raise ValueError(
-            f"`groups` must be two positive numbers of strata, or a label for each of {rows} rows; got {groups!r}."
-        )
+    if labels.shape != (rows,):
+        raise ValueError(f"`groups` must have a label for each of {rows} rows; got shape {labels.shape}.")
     kept = labels if weights is None else labels[np.asarray(sample_weight).ravel() > 0]
     return np.asarray(np.unique(kept, return_inverse=True)[1], dtype=np.intp)

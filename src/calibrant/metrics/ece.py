@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array, one_of
-from ._classes import ClassForecasts, EventForecasts, class_forecasts
+from .._types import Labels, Weights
+from ._classes import ClassForecasts, EventForecasts, Probabilities, class_forecasts
 from ._forecast_bins import Binning, ForecastBins
 
 Kind = Literal["auto", "binary", "top-label", "class-wise"]
 
 
 def ece(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     /,
     *,
     kind: Kind = "auto",
@@ -24,8 +25,8 @@ def ece(
     n_bins: int = 15,
     norm: float = 1,
     debiased: bool = False,
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Expected calibration error: distance of mean forecast and observed frequency in bins of the forecast.
 
@@ -53,10 +54,6 @@ def ece(
         Take away what noise adds in expectation: with q = 2 :math:`\bar f_b(1 - \bar f_b)/(n_b - 1)` from each squared
         distance (Kumar et al. 2019; Bröcker 2012), with q = 1 what a normal error of that variance adds to the
         absolute distance. Bins with a single row then count for nothing; what falls below 0 is 0.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

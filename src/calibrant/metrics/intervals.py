@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, nonempty, probabilities
+from .._checks import Array, nonempty, probabilities, to_array
+from .._types import Numbers, Weights
 from ..numerics.blocks import row_blocks
 from ._inputs import average, no_weights_per_row, paired
 
 
 def coverage(
-    y_true: Any, dist: Any, *, coverage: Any = 0.9, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, coverage: Numbers = 0.9, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Share of outcomes inside the central intervals; compare it with the nominal coverage.
 
@@ -24,14 +25,10 @@ def coverage(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     coverage : float or array-like (k,)
         Nominal coverage c, or several.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
     per_row : bool
         Return 1.0 (inside) and 0.0 (outside) per row instead of the share.
 
@@ -53,7 +50,7 @@ def coverage(
         for rows in row_blocks(len(y), 2):
             low, high = law[rows].interval(float(c)).T
             inside[k, rows] = (low <= y[rows]) & (y[rows] <= high)
-    single = np.ndim(coverage) == 0
+    single = to_array(coverage, "coverage").ndim == 0
     if per_row:
         return inside[0] if single else inside.T
     shares = np.array([average(line, weights) for line in inside])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array
+from .._types import Labels, Weights
 from ..adapters.class_labels import Classes
 from ._classes import label_pairs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassProportions:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClassProportions(Brief):
     """Classes (K,), and the share of each among the actual and the predicted labels."""
 
     classes: Classes
@@ -21,7 +22,7 @@ class ClassProportions:
     predicted: Array
 
 
-def confusion(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> Array:
+def confusion(y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None) -> Array:
     r"""Confusion matrix: rows are the actual classes, columns the predicted ones.
 
     .. math:: C_{jk} = \#\{t : y_t = j, \hat y_t = k\}
@@ -54,7 +55,9 @@ def confusion(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: A
     return np.asarray(np.bincount(actual * size + predicted, weights, size * size).reshape(size, size), np.float64)
 
 
-def class_proportions(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> ClassProportions:
+def class_proportions(
+    y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> ClassProportions:
     r"""Share of each class among actual and predicted labels; equal if the decisions are calibrated (type CD).
 
     .. math:: \tfrac1T \#\{t : y_t = j\}, \quad \tfrac1T \#\{t : \hat y_t = j\}
@@ -65,10 +68,6 @@ def class_proportions(y_true: Any, y_pred: Any, *, classes: Any = None, sample_w
     ----------
     y_true, y_pred, classes, sample_weight
         As in :func:`confusion`.
-
-    Returns
-    -------
-    ClassProportions
 
     Examples
     --------
@@ -82,7 +81,9 @@ def class_proportions(y_true: Any, y_pred: Any, *, classes: Any = None, sample_w
     return ClassProportions(known, *shares)
 
 
-def macro_accuracy(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None) -> float:
+def macro_accuracy(
+    y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None
+) -> float:
     r"""Macro-averaged accuracy: the mean over the classes of the share of their rows that is predicted right.
 
     .. math:: \frac1C \sum_j \frac{\#\{t : y_t = \hat y_t = j\}}{\#\{t : y_t = j\}}
@@ -94,10 +95,6 @@ def macro_accuracy(y_true: Any, y_pred: Any, *, classes: Any = None, sample_weig
     ----------
     y_true, y_pred, classes, sample_weight
         As in :func:`confusion`.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

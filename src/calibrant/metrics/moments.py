@@ -9,19 +9,20 @@ import numpy as np
 from scipy.stats import chi2
 
 from .._checks import Array, count
+from .._types import Numbers, Weights
 from ..distributions.scores import log_pits, score_intervals
 from ._inputs import paired, total
 from .uniformity import TestResult
 
 
 def knueppel_test(
-    y_true: Any,
+    y_true: Numbers,
     dist: Any,
     *,
     moments: Sequence[int] = (1, 2, 3, 4),
     lags: int | None = None,
     random_state: Any = None,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> TestResult:
     r"""Moment test of uniform PITs whose rows, in the order of time, may depend on each other.
 
@@ -54,10 +55,6 @@ def knueppel_test(
         For the randomised PITs of outcomes on atoms.
     sample_weight : array-like (n,), optional
         Frequencies, for independent rows (``lags=0``) only.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, count, sample_weights
-from ._classes import class_probabilities
+from .._types import Weights
+from ._classes import Probabilities, class_probabilities
 
 Metric = Callable[..., Any]
 
 
 def noise_floor(
-    metric: Metric, y_proba: Any, *, n_draws: int = 100, random_state: Any = 0, sample_weight: Any = None
+    metric: Metric, y_proba: Probabilities, *, n_draws: int = 100, random_state: Any = 0, sample_weight: Weights = None
 ) -> float:
     r"""The mean of a measure if the outcomes came with exactly these probabilities: what noise alone makes of it.
 
@@ -35,10 +36,6 @@ def noise_floor(
         The same 100 sets unless told.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice, with an outcome each; of weight 1.5 one row and one that counts half.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from .._checks import Array, one_of
+from .._types import Numbers
 from ..distributions.scores import log_pits, score_intervals
 from ._inputs import paired
 
 
 def pit(
-    y_true: Any, dist: Any, *, kind: Literal["mid", "randomised", "interval"] = "mid", random_state: Any = None
+    y_true: Numbers, dist: Any, *, kind: Literal["mid", "randomised", "interval"] = "mid", random_state: Any = None
 ) -> Array:
     r"""Probability integral transforms :math:`p_t = F_t(y_t)`: uniform on [0, 1] if the forecasts are calibrated.
 
@@ -22,10 +23,8 @@ def pit(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist
+        As in :func:`nll`.
     kind : {"mid", "randomised", "interval"}
         The middle of the interval (mid-P; deterministic, mean 1/2, but not uniform), a uniform draw from it (exactly
         uniform under calibration), or the interval itself.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._checks import Array, count
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
-from ._inputs import Labels, average, equal_mass_bins
-from .points import mae, mean_error, mean_ratio, mse, paired_points, relative_mse
+from ._inputs import BinLabels, average, equal_mass_bins
+from .points import Points, mae, mean_error, mean_ratio, mse, paired_points, relative_mse
 from .summary_table import Summary
 
 COLUMNS = ("rows", "mean_predicted", "mean_actual", "mean_error", "standard_error", "mean_ratio", "mae")
@@ -45,7 +45,9 @@ class PointSummary:
         return "\n".join(parts)
 
 
-def point_summary(y_true: Any, y_pred: Any, *, groups: int = 10, sample_weight: Any = None) -> PointSummary:
+def point_summary(
+    y_true: Numbers, y_pred: Points | Mapping[str, Points], *, n_bins: int = 10, sample_weight: Weights = None
+) -> PointSummary:
     """Calibration and error of point predictions, as a whole and along their range, for one model or several.
 
     Calibrated predictions (type RD of Bella et al. 2010) have a mean error near 0 as a whole and in every group of
@@ -58,7 +60,7 @@ def point_summary(y_true: Any, y_pred: Any, *, groups: int = 10, sample_weight: 
         Outcomes.
     y_pred : array-like (n,) or Distribution, or a dict of these by name
         Point predictions, before and after calibration say; the means of Distributions.
-    groups : int
+    n_bins : int
         Number of groups.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
@@ -72,7 +74,7 @@ def point_summary(y_true: Any, y_pred: Any, *, groups: int = 10, sample_weight: 
     --------
     >>> from calibrant import metrics
     >>> y = [1.0, 2.0, 4.0, 5.0]
-    >>> print(metrics.point_summary(y, {"before": [2.0, 3.0, 4.0, 5.0], "after": [1.5, 2.5, 3.5, 4.5]}, groups=2))
+    >>> print(metrics.point_summary(y, {"before": [2.0, 3.0, 4.0, 5.0], "after": [1.5, 2.5, 3.5, 4.5]}, n_bins=2))
                     before   after
     mean_error         0.5       0
     standard_error  0.2887  0.2887
@@ -94,7 +96,7 @@ def point_summary(y_true: Any, y_pred: Any, *, groups: int = 10, sample_weight: 
     models = {str(name): p for name, p in y_pred.items()} if isinstance(y_pred, Mapping) else {"": y_pred}
     if not models:
         raise ValueError("`y_pred` must have at least one model; the dict is empty.")
-    count(groups, "groups")
+    count(n_bins, "n_bins")
     lines: dict[str, tuple[float, ...]] = {}
     notes: dict[str, str] = {}
     along: dict[str, Summary] = {}
@@ -104,7 +106,7 @@ def point_summary(y_true: Any, y_pred: Any, *, groups: int = 10, sample_weight: 
         values, missing = _measured(y, point, weights)
         notes |= {f"{measure} of {name}" if name else measure: reason for measure, reason in missing.items()}
         lines = {measure: (*lines.get(measure, ()), value) for measure, value in values.items()}
-        along[name] = _along(y, point, weights, equal_mass_bins(point, weights, groups))
+        along[name] = _along(y, point, weights, equal_mass_bins(point, weights, n_bins))
     return PointSummary(Summary(tuple(models), lines, notes), along)
 
 
@@ -123,7 +125,7 @@ def _measured(y: Array, point: Array, weights: Array | None) -> tuple[dict[str, 
     return {("rmse" if k == "mse" else k): float(np.sqrt(v) if k == "mse" else v) for k, v in values.items()}, missing
 
 
-def _along(y: Array, point: Array, weights: Array | None, labels: Labels) -> Summary:
+def _along(y: Array, point: Array, weights: Array | None, labels: BinLabels) -> Summary:
     """A line per group."""
     lines = {}
     for label in range(labels.max() + 1):

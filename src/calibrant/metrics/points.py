@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._checks import Array, column, complain, nonempty, same_length, sample_weights
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
-from ._inputs import EPS, average, no_weights_per_row
+from ._inputs import EPS, average, no_weights_per_row, with_weight
+
+Points: TypeAlias = Numbers | Distribution
+"""Point predictions, or laws of which a measure takes the point that suits it."""
 
 
-def mape(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def mape(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Mean absolute percentage error as a fraction: 0.1 is ten per cent.
 
     .. math:: \frac1T \sum_t \left|\frac{y_t - \hat y_t}{y_t}\right|
@@ -25,14 +29,8 @@ def mape(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool =
         Outcomes, none of them 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the medians of a Distribution.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
+    sample_weight, per_row
+        As in :func:`nll`.
 
     Examples
     --------
@@ -43,7 +41,7 @@ def mape(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool =
     return _mean_error(_relative, y_true, y_pred, sample_weight, per_row)
 
 
-def mae(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def mae(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Mean absolute error :math:`\frac1T \sum_t |y_t - \hat y_t|`, in the unit of y.
 
     Parameters
@@ -52,10 +50,6 @@ def mae(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = 
         As in :func:`mape`; outcomes may be 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the medians of a Distribution, which minimise the expected absolute error.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -66,7 +60,7 @@ def mae(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = 
     return _mean_error(lambda y, p: np.abs(y - p), y_true, y_pred, sample_weight, per_row)
 
 
-def mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def mse(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Mean squared error :math:`\frac1T \sum_t (y_t - \hat y_t)^2`, in the squared unit of y.
 
     Parameters
@@ -75,10 +69,6 @@ def mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = 
         As in :func:`mape`; outcomes may be 0.
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution, which minimise the expected squared error.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -89,7 +79,9 @@ def mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = 
     return _mean_error(lambda y, p: np.square(y - p), y_true, _means(y_pred), sample_weight, per_row)
 
 
-def mean_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def mean_error(
+    y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_row: bool = False
+) -> float | Array:
     r"""Mean error :math:`\frac1T \sum_t (\hat y_t - y_t)`: above 0 if predictions are too high; 0 if calibrated.
 
     The first of the two conditions for calibrated point predictions (type RD) of Bella et al. (2010),
@@ -102,10 +94,6 @@ def mean_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: 
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -115,7 +103,9 @@ def mean_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: 
     return _mean_error(lambda y, p: p - y, y_true, _means(y_pred), sample_weight, per_row)
 
 
-def mean_ratio(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def mean_ratio(
+    y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None, per_row: bool = False
+) -> float | Array:
     r"""Mean ratio :math:`\frac1T \sum_t \hat y_t / y_t`: above 1 if predictions are too high; 1 if calibrated.
 
     The second condition for calibrated point predictions (type RD) of Bella et al. (2010), :math:`E(\hat y / y) = 1`.
@@ -129,10 +119,6 @@ def mean_ratio(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: 
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
 
-    Returns
-    -------
-    float, or array (n,)
-
     Examples
     --------
     >>> from calibrant import metrics
@@ -142,7 +128,7 @@ def mean_ratio(y_true: Any, y_pred: Any, *, sample_weight: Any = None, per_row: 
     return _mean_error(_ratio, y_true, _means(y_pred), sample_weight, per_row)
 
 
-def relative_mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def relative_mse(y_true: Numbers, y_pred: Points, *, sample_weight: Weights = None) -> float:
     r"""Squared error relative to that of the mean outcome; 0 is perfect, 1 no better than predicting the mean.
 
     .. math:: \frac{\sum_t (y_t - \hat y_t)^2}{\sum_t (y_t - \bar y)^2}
@@ -156,10 +142,6 @@ def relative_mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
         As in :func:`mape`; outcomes may be 0, but not all equal.
     y_pred : array-like (n,) or Distribution
         Point predictions; the means of a Distribution.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -176,16 +158,12 @@ def relative_mse(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
         return average(np.square((y - point) / unit), weights) / average(np.square(spread / unit), weights)
 
 
-def paired_points(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+def paired_points(y_true: Numbers, y_pred: Points, sample_weight: Any) -> tuple[Array, Array, Array | None]:
     """Outcomes, predictions (the medians of laws) and weights of one length, without the rows of weight 0."""
     y = nonempty(column(y_true, "y_true"), "y_true")
     point = column(y_pred.median() if isinstance(y_pred, Distribution) else y_pred, "y_pred")
     same_length(y, "y_true", len(point))
-    weights = sample_weights(sample_weight, len(y))
-    if weights is not None and not weights.all():
-        keep = weights > 0
-        return y[keep], point[keep], weights[keep]
-    return y, point, weights
+    return with_weight(y, point, sample_weights(sample_weight, len(y)))
 
 
 def _mean_error(

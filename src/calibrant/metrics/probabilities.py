@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, sample_weights
-from ._classes import ClassForecasts, class_forecasts, class_probabilities, class_scale, known_labels
+from .._types import Labels, Weights
+from ._classes import ClassForecasts, Probabilities, class_forecasts, class_probabilities, class_scale, known_labels
 from ._inputs import average, no_weights_per_row
 
 
 def log_loss(
-    y_true: Any, y_proba: Any, *, classes: Any = None, sample_weight: Any = None, per_row: bool = False
+    y_true: Labels,
+    y_proba: Probabilities,
+    *,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Negative log of the probability given to the class that came, in nats; smaller is better.
 
@@ -23,20 +29,8 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Labels of any type.
-    y_proba : array-like (n,) or (n, K)
-        Probabilities of the second of two classes in sorted order, or of all classes in sorted order.
-    classes : array-like (K,), optional
-        Labels of the columns; the sorted labels of ``y_true`` unless told. Integers 0 to K - 1 number the columns.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
-
-    Returns
-    -------
-    float, or array (n,)
+    y_true, y_proba, classes, sample_weight, per_row
+        As in :func:`brier_score`.
 
     Examples
     --------
@@ -51,7 +45,12 @@ def log_loss(
 
 
 def class_sharpness(
-    y_true: Any, y_proba: Any = None, *, scale: str = "auto", sample_weight: Any = None, per_row: bool = False
+    y_true: Any,
+    y_proba: Probabilities | None = None,
+    *,
+    scale: str = "auto",
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Mean variance of the forecast class; smaller is sharper, which is good only among calibrated forecasts.
 
@@ -67,14 +66,8 @@ def class_sharpness(
         checked and have no influence; ``class_sharpness(y_proba)`` will do.
     y_proba : array-like (n,) or (n, K)
         Probabilities.
-    scale : {"auto", "chapter", "sum"}
+    scale, sample_weight, per_row
         As in :func:`brier_score`.
-    sample_weight, per_row
-        As in :func:`log_loss`.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------

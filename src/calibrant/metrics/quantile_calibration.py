@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from .._checks import Array, one_of
+from .._checks import Array, count, one_of
+from .._types import Numbers, Weights
 from ..distributions.scores import score_intervals
 from ..numerics.blocks import row_blocks
 from ._inputs import level_grid, level_scores, paired
@@ -17,7 +18,9 @@ Scores = tuple[Array, Array]  # of P(Y < y) and of P(Y <= y); the same array twi
 Weighting = Literal["uniform", "counts"]
 
 
-def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight: Any = None) -> tuple[Array, Array]:
+def calibration_curve(
+    y_true: Numbers, dist: Any, *, levels: Numbers = 10, sample_weight: Weights = None
+) -> tuple[Array, Array]:
     r"""Nominal levels :math:`p_j` and observed frequencies :math:`\hat p_j`; equal if the forecasts are calibrated.
 
     .. math:: \hat p_j = \tfrac1T \#\{t : F_t(y_t) \le p_j\}
@@ -27,14 +30,10 @@ def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     levels : int or array-like (m,)
         Levels :math:`p_j`; an integer m stands for 1/m, 2/m, ..., 1.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
 
     Returns
     -------
@@ -52,13 +51,13 @@ def calibration_curve(y_true: Any, dist: Any, *, levels: Any = 10, sample_weight
 
 
 def calibration_error(
-    y_true: Any,
+    y_true: Numbers,
     dist: Any,
     *,
-    levels: Any = 10,
+    levels: Numbers = 10,
     weights: Weighting = "uniform",
     debiased: bool = False,
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""Weighted squared distance between nominal and observed quantile levels; 0 is perfect.
 
@@ -77,10 +76,6 @@ def calibration_error(
         Subtract from each squared distance its noise :math:`\hat p_j(1 - \hat p_j)/(T - 1)`. The expectation is then
         the squared distance of infinitely many rows, 0 for a perfect forecaster; single values can be negative.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -95,7 +90,7 @@ def calibration_error(
 
 
 def calibration_floor(
-    n_test: float, n_cal: float | None = None, *, levels: Any = 10, weights: Weighting = "uniform", groups: int = 1
+    n_test: float, n_cal: float | None = None, *, levels: Numbers = 10, weights: Weighting = "uniform", n_bins: int = 1
 ) -> float:
     r"""The calibration error that a perfect forecaster has in expectation, from counting noise alone.
 
@@ -112,12 +107,8 @@ def calibration_floor(
         Number of rows a full-resolution quantile map was fitted on; None for forecasts that were not fitted to data.
     levels, weights
         As in :func:`calibration_error`.
-    groups : int
-        Number of groups G of :func:`distribution_calibration_error`.
-
-    Returns
-    -------
-    float
+    n_bins : int
+        Number G of groups of similar forecasts, as in :func:`distribution_calibration_error`.
 
     Examples
     --------
@@ -129,7 +120,7 @@ def calibration_floor(
         if rows is not None and not rows > 0:
             raise ValueError(f"`{name}` must be positive; got {rows}.")
     grid = level_grid(levels)
-    noise = groups / n_test + (0.0 if n_cal is None else 1 / n_cal)
+    noise = count(n_bins, "n_bins") / n_test + (0.0 if n_cal is None else 1 / n_cal)
     return float(np.sum(level_weights(grid, weights) * grid * (1 - grid)) * noise)
 
 
@@ -157,8 +148,8 @@ def observed_levels(scores: Scores, levels: Array, weights: Array | None, labels
     groups = 1 if labels is None else int(labels.max()) + 1
     labels = np.zeros(len(right), dtype=np.intp) if labels is None else labels
     rows = np.bincount(labels, weights, minlength=groups).astype(np.float64)
-    count = _count_below if left is right or np.array_equal(left, right) else _count_shares
-    first, second = count(scores, levels, weights, labels, groups)
+    counted = _count_below if left is right or np.array_equal(left, right) else _count_shares
+    first, second = counted(scores, levels, weights, labels, groups)
     return ObservedLevels(first / rows[:, None], second / rows[:, None], rows)
 
 

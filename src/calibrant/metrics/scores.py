@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array, nonempty, probabilities, probability
+from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import by_blocks, mean_score
@@ -16,7 +17,7 @@ Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
 
 
-def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def nll(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Negative log likelihood, in nats; smaller is better.
 
     .. math:: \frac1T \sum_t -\log f_t(y_t)
@@ -48,7 +49,7 @@ def nll(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = Fa
     return mean_score(_negative_log, y_true, dist, sample_weight, per_row)
 
 
-def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = False) -> float | Array:
+def crps(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
     r"""Continuous ranked probability score, in the unit of y; smaller is better.
 
     .. math:: \frac1T \sum_t \int (F_t(u) - 1\{u \ge y_t\})^2\,du
@@ -57,10 +58,6 @@ def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = F
     ----------
     y_true, dist, sample_weight, per_row
         As in :func:`nll`.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -72,7 +69,7 @@ def crps(y_true: Any, dist: Any, *, sample_weight: Any = None, per_row: bool = F
 
 
 def pinball_loss(
-    y_true: Any, dist: Any, *, levels: Any = VIGINTILES, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, levels: Numbers = VIGINTILES, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Pinball (quantile) loss, mean over rows and levels, in the unit of y; smaller is better.
 
@@ -86,10 +83,6 @@ def pinball_loss(
         As in :func:`nll`.
     levels : float or array-like (L,)
         Quantile levels; 0.05, 0.10, ..., 0.95 unless told.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------
@@ -108,7 +101,7 @@ def pinball_loss(
 
 
 def interval_score(
-    y_true: Any, dist: Any, *, coverage: float = 0.9, sample_weight: Any = None, per_row: bool = False
+    y_true: Numbers, dist: Any, *, coverage: float = 0.9, sample_weight: Weights = None, per_row: bool = False
 ) -> float | Array:
     r"""Winkler's score of central intervals :math:`[l_t, u_t]`, in the unit of y; smaller is better.
 
@@ -123,10 +116,6 @@ def interval_score(
         As in :func:`nll`.
     coverage : float
         Nominal coverage of the intervals.
-
-    Returns
-    -------
-    float, or array (n,)
 
     Examples
     --------

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
 
 from .._checks import Array
-from ._classes import EventForecasts, class_forecasts
+from .._types import Labels, Weights
+from ._classes import EventForecasts, Probabilities, class_forecasts
 from .ece import Kind, problems_of_kind
 
 _CELLS = 2**14
 
 
 def smooth_ece(
-    y_true: Any,
-    y_proba: Any,
+    y_true: Labels,
+    y_proba: Probabilities,
     *,
     kind: Kind = "auto",
     bandwidth: float | None = None,
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: Labels | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     r"""SmoothECE: the calibration error of residuals smoothed along the forecast, with a bandwidth that finds itself.
 
@@ -41,10 +40,6 @@ def smooth_ece(
         As in :func:`ece`.
     bandwidth : float, optional
         A fixed σ in place of σ*.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

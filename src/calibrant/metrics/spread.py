@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._checks import Array, complain, nonempty, one_of, sample_weights
+from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ._inputs import average, equal_mass_bins, no_weights_per_row, paired
 
@@ -16,7 +17,7 @@ def sharpness(
     dist: Any = None,
     *,
     kind: Literal["var", "std"] = "var",
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
     per_row: bool = False,
 ) -> float | Array:
     r"""Mean predicted variance; smaller is sharper, which is good only among calibrated forecasts.
@@ -34,10 +35,8 @@ def sharpness(
         n forecasts.
     kind : {"var", "std"}
         Variances, or standard deviations, which have the unit of y.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-    per_row : bool
-        Return the n values instead of their mean.
+    sample_weight, per_row
+        As in :func:`nll`.
 
     Returns
     -------
@@ -65,7 +64,7 @@ def sharpness(
     return values if per_row else average(values, weights)
 
 
-def ence(y_true: Any, dist: Any, *, bins: int = 10, sample_weight: Any = None) -> float:
+def ence(y_true: Numbers, dist: Any, *, n_bins: int = 10, sample_weight: Weights = None) -> float:
     r"""Expected normalised calibration error: do errors grow as the predicted standard deviations say? 0 is perfect.
 
     .. math:: \sum_b \frac{n_b}n \frac{|\mathrm{RMV}_b - \mathrm{RMSE}_b|}{\mathrm{RMV}_b}, \quad
@@ -82,25 +81,21 @@ def ence(y_true: Any, dist: Any, *, bins: int = 10, sample_weight: Any = None) -
         Outcomes.
     dist : Distribution, or what ``as_distribution`` accepts
         n forecasts with finite variances.
-    bins : int
+    n_bins : int
         Number of bins.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
-    >>> metrics.ence([1.0, -1.0, 3.0, -3.0], Normal([0.0] * 4, [1.0, 1.0, 2.0, 2.0]), bins=2)
+    >>> metrics.ence([1.0, -1.0, 3.0, -3.0], Normal([0.0] * 4, [1.0, 1.0, 2.0, 2.0]), n_bins=2)
     0.25
     """
     y, law, weights = paired(y_true, dist, sample_weight)
     std = law.std()
     complain("dist", "of finite, positive variance", std, ~(np.isfinite(std) & (std > 0)))
-    labels = equal_mass_bins(std, weights, bins)
+    labels = equal_mass_bins(std, weights, n_bins)
     mass = np.ones(len(y)) if weights is None else weights
     unit = std.max()  # squares of ratios neither over- nor underflow
     with np.errstate(over="ignore"):

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, column, count, nonempty
+from .._types import Numbers, Weights
 from ._inputs import equal_mass_bins, paired
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThresholdReliability:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ThresholdReliability(Brief):
     """Reliability of P(Y <= t) at K thresholds in at most B bins; unused bins have 0 rows and NaN elsewhere."""
 
     thresholds: Array  # (K,)
@@ -29,7 +31,7 @@ class ThresholdReliability:
 
 
 def threshold_reliability(
-    y_true: Any, dist: Any, *, thresholds: Any = 16, bins: int = 8, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, thresholds: Numbers = 16, n_bins: int = 8, sample_weight: Weights = None
 ) -> ThresholdReliability:
     r"""Threshold-wise reliability: forecast probabilities of :math:`Y \le t_i` against observed frequencies.
 
@@ -39,37 +41,29 @@ def threshold_reliability(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     thresholds : int or array-like (K,)
         Thresholds; an integer K stands for the outcomes' quantiles of levels 1/(K+1), ..., K/(K+1).
-    bins : int
+    n_bins : int
         Number B of bins.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    ThresholdReliability
 
     Examples
     --------
     >>> from calibrant import Normal, metrics
     >>> law = Normal([-1.0, -1.0, 1.0, 1.0], 1.0)
-    >>> curve = metrics.threshold_reliability([-2.0, 0.5, -0.5, 2.0], law, thresholds=[0.0], bins=2)
+    >>> curve = metrics.threshold_reliability([-2.0, 0.5, -0.5, 2.0], law, thresholds=[0.0], n_bins=2)
     >>> curve.forecast, curve.observed
     (array([[0.1587, 0.8413]]), array([[0.5, 0.5]]))
     """
-    count(bins, "bins")
+    count(n_bins, "n_bins")
     y, law, weights = paired(y_true, dist, sample_weight)
     mass = np.ones(len(y)) if weights is None else weights
     points = _thresholds(thresholds, y, mass)
-    forecast, observed, rows = (np.full((len(points), bins), fill) for fill in (np.nan, np.nan, 0.0))
+    forecast, observed, rows = (np.full((len(points), n_bins), fill) for fill in (np.nan, np.nan, 0.0))
     for k, t in enumerate(points):
         q = law.cdf(np.full(len(y), t))
-        labels = equal_mass_bins(q, weights, bins)
+        labels = equal_mass_bins(q, weights, n_bins)
         size = np.bincount(labels, mass)
         used = slice(0, len(size))
         rows[k, used] = size

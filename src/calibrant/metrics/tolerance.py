@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from .._brief import Brief
 from .._checks import Array, complain, finite, nonempty, to_array
+from .._types import Numbers, Weights
 from ._inputs import average
-from .points import paired_points
+from .points import Points, paired_points
 
 
-@dataclass(frozen=True, eq=False)
-class ToleranceCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ToleranceCurve(Brief):
     """A regression error characteristic (REC) curve.
 
     Attributes
@@ -31,7 +32,9 @@ class ToleranceCurve:
     area: float
 
 
-def error_tolerance(y_true: Any, y_pred: Any, *, tolerances: Any = None, sample_weight: Any = None) -> ToleranceCurve:
+def error_tolerance(
+    y_true: Numbers, y_pred: Points, *, tolerances: Numbers | None = None, sample_weight: Weights = None
+) -> ToleranceCurve:
     r"""Share of predictions within a tolerance, for every tolerance: the REC curve of Bi and Bennett (2003).
 
     .. math:: \mathrm{REC}(\varepsilon) = \tfrac1T \#\{t : |y_t - \hat y_t| \le \varepsilon\}, \quad
@@ -49,10 +52,6 @@ def error_tolerance(y_true: Any, y_pred: Any, *, tolerances: Any = None, sample_
         Where to evaluate the curve; 0 and all its steps unless told.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
-
-    Returns
-    -------
-    ToleranceCurve
 
     Examples
     --------

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstwo
 
+from .._brief import Brief
 from .._checks import Array, one_of
+from .._types import Numbers, Weights
 from ..distributions.scores import PitKind, log_pits, score_intervals
 from ._inputs import paired
 from ._null_laws import anderson_darling_sf, cramer_von_mises_sf
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class TestResult(Brief):
     """A test statistic and the probability of one at least as large if the forecasts are calibrated."""
 
     statistic: float
@@ -25,7 +27,7 @@ class TestResult:
 
 
 def anderson_darling(
-    y_true: Any, dist: Any, *, kind: PitKind = "mid", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "mid", random_state: Any = None, sample_weight: Weights = None
 ) -> float:
     r"""Anderson-Darling statistic A² of the PITs, which looks hardest at the tails; about 1 for calibrated forecasts.
 
@@ -36,16 +38,12 @@ def anderson_darling(
 
     Parameters
     ----------
-    y_true : array-like (n,)
-        Outcomes.
-    dist : Distribution, or what ``as_distribution`` accepts
-        n forecasts.
+    y_true, dist, sample_weight
+        As in :func:`nll`.
     kind : {"mid", "randomised"}
         What to make of outcomes on atoms, as in :func:`pit`.
     random_state : None, int or numpy Generator
         For ``kind="randomised"``.
-    sample_weight : array-like (n,), optional
-        Frequencies: weight 2 is the row twice.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def anderson_darling(
 
 
 def anderson_darling_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     """Anderson-Darling test of uniform PITs of independent rows; the statistic is :func:`anderson_darling`'s.
 
@@ -77,10 +75,6 @@ def anderson_darling_test(
         What to make of outcomes on atoms: only randomised PITs are uniform, so only they have exact p-values. Laws
         without atoms draw nothing.
 
-    Returns
-    -------
-    TestResult
-
     Examples
     --------
     >>> from calibrant import Normal, metrics
@@ -93,7 +87,7 @@ def anderson_darling_test(
 
 
 def cramer_von_mises_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     r"""Cramér-von Mises test of uniform PITs of independent rows.
 
@@ -104,10 +98,6 @@ def cramer_von_mises_test(
     ----------
     y_true, dist, kind, random_state, sample_weight
         As in :func:`anderson_darling_test`.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------
@@ -123,7 +113,7 @@ def cramer_von_mises_test(
 
 
 def ks_test(
-    y_true: Any, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Any = None
+    y_true: Numbers, dist: Any, *, kind: PitKind = "randomised", random_state: Any = None, sample_weight: Weights = None
 ) -> TestResult:
     r"""Kolmogorov-Smirnov test of uniform PITs of independent rows.
 
@@ -135,10 +125,6 @@ def ks_test(
     ----------
     y_true, dist, kind, random_state, sample_weight
         As in :func:`anderson_darling_test`.
-
-    Returns
-    -------
-    TestResult
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, ndtr
 
-from .._checks import Array, finite, one_of, to_array
+from .._checks import Array, count, finite, one_of, to_array
 from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.flattened import Flattened
@@ -115,8 +115,7 @@ class DensityCalibrator(ConditionalCalibrator):
     def _check(self, forecasts: Distribution) -> None:
         one_of(self.binary, "binary", [*PARAMETRIC, *COUNTING])
         one_of(self.within, "within", ["base", "uniform"])
-        if self.n_thresholds != int(self.n_thresholds) or self.n_thresholds < 2:
-            raise ValueError(f"`n_thresholds` must be a whole number of at least 2; got {self.n_thresholds!r}.")
+        count(self.n_thresholds, "n_thresholds", least=2)
         if self.penalty != "evidence" and not (isinstance(self.penalty, (int, float)) and self.penalty > 0):
             raise ValueError(f"`penalty` must be 'evidence' or a positive number; got {self.penalty!r}.")
         if self.polish and self.binary in COUNTING:
@@ -132,11 +131,11 @@ class DensityCalibrator(ConditionalCalibrator):
             return given_thresholds(self.thresholds)
         one_of(self.thresholds, "thresholds", ["even", "quantile"])
         if self.thresholds == "quantile":
-            return quantile_thresholds(y, w, int(self.n_thresholds))
+            return quantile_thresholds(y, w, self.n_thresholds)
         low, high = float(y.min()), float(y.max())
         if not high > low:
             low, high = low - (reach := float(np.median(np.diff(law.interval(0.5))))), high + reach
-        return np.linspace(low - 0.5 * (high - low), high + 0.5 * (high - low), int(self.n_thresholds))
+        return np.linspace(low - 0.5 * (high - low), high + 0.5 * (high - low), self.n_thresholds)
 
     def _fit_link(self, blocks: _Blocks) -> Link:
         trials = binned(blocks, len(self.thresholds_) + 1, apart=self.binary in PARAMETRIC)

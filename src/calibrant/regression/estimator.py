@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,6 +10,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.utils.validation import validate_data
 
 from .._checks import Array
+from .._types import Labels, Numbers
 from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
@@ -90,35 +91,18 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         *,
         cv: Any = 5,
         ensemble: bool = False,
-        levels: Any = None,
+        levels: Numbers | None = None,
         method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
+        super().__init__(estimator, calibrator, cv=cv, ensemble=ensemble, method=method, n_jobs=n_jobs)
         self.levels = levels
-        self.method = method
-        self.n_jobs = n_jobs
 
     # ---- fitting ----
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Fit base models and calibrators.
+    def _sample(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Sample:
+        return Sample.of(X, y, sample_weight, groups)
 
-        Parameters
-        ----------
-        X : array-like or frame (n, n_features)
-            Whatever the base model takes.
-        y : array-like (n,)
-        sample_weight : array-like (n,), optional
-            Frequencies, for the base model (if it takes weights) and the calibrator.
-        groups : array-like (n,), optional
-            For the splitter and for a calibrator that takes groups (`GroupedCalibrator`).
-        **fit_params
-            For the base model's `fit`; sliced if they have one entry per row.
-        """
-        sample = Sample.of(X, y, sample_weight, groups)
+    def _fit(self, sample: Sample, fit_params: dict[str, Any]) -> list[Any]:
         base, reading = prepare(self._base(), self.method, self.levels, sample.y)
         validate_data(self, sample.X, skip_check_array=True)
         folds, models = self._forecast(base, reading, sample, fit_params)
@@ -126,11 +110,10 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         self._reading, self.oof_forecasts_ = reading.with_sigma(laws, sample.y[self.oof_rows_], weights)
         self.forecast_kind_ = reading.kind
         self._fit_calibrators(folds, sample, weights)
-        self.estimators_ = models
-        self._name_single_parts("sigma_")
+        self.__dict__.pop("sigma_", None)
         if self._reading.sigma is not None:
             self.sigma_ = self._reading.sigma
-        return self
+        return models
 
     def _base(self) -> Any:
         return BayesianRidge() if self.estimator is None else self.estimator
@@ -150,7 +133,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
 
     # ---- forecasting ----
-    def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Any = None) -> Distribution:
+    def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Labels | None = None) -> Distribution:
         """Calibrated forecasts of the rows of X, or the base model's own (``calibrated=False``).
 
         Parameters
@@ -170,18 +153,20 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
             raise ValueError("`groups` are for the calibrator; with calibrated=False there is none.")
         return laws[0] if len(laws) == 1 else Mixture(tuple(laws))
 
-    def predict(self, X: Any, groups: Any = None) -> Array:
+    def predict(self, X: Any, groups: Labels | None = None) -> Array:
         """Means of the calibrated forecasts, (n,)."""
         return self.predict_dist(X, groups=groups).mean()
 
-    def predict_var(self, X: Any, groups: Any = None) -> Array:
+    def predict_var(self, X: Any, groups: Labels | None = None) -> Array:
         """Variances of the calibrated forecasts, (n,)."""
         return self.predict_dist(X, groups=groups).var()
 
-    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> Array:
+    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Labels | None = None) -> Array:
         """Central intervals of the calibrated forecasts, (n, 2)."""
         return self.predict_dist(X, groups=groups).interval(coverage)
 
-    def predict_quantiles(self, X: Any, levels: Any = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Any = None) -> Array:
+    def predict_quantiles(
+        self, X: Any, levels: Numbers = (0.05, 0.25, 0.5, 0.75, 0.95), groups: Labels | None = None
+    ) -> Array:
         """Quantiles of the calibrated forecasts, (n, L)."""
         return self.predict_dist(X, groups=groups).quantiles(levels)

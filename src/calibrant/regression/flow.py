@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr
 
-from .._checks import Array
+from .._checks import Array, count
 from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution, Mixture, Recalibrated
 from ..maps import Map, UnitTails
@@ -162,8 +162,8 @@ class FlowCalibrator(ConditionalCalibrator):
         self.coefficients_ = found * prior
 
     def _check(self) -> None:
-        _whole(self.n_bumps, "n_bumps", 0)
-        _whole(self.max_rows, "max_rows", FEWEST_ROWS)
+        count(self.n_bumps, "n_bumps", least=0)
+        count(self.max_rows, "max_rows", least=FEWEST_ROWS)
         if self.penalty != HELD_OUT and not (isinstance(self.penalty, (int, float)) and self.penalty > 0):
             raise ValueError(f"`penalty` must be {HELD_OUT!r} or a positive number; got {self.penalty!r}.")
 
@@ -289,8 +289,3 @@ class _Problem(Posterior):
         factor[2] = -t
         heights *= inverse * self.rises - t * self.steps
         return value, factor
-
-
-def _whole(value: Any, name: str, least: int) -> None:
-    if value != int(value) or value < least:
-        raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")

@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import isotonic_regression
 from scipy.special import expit, log_expit, log_ndtr
 
-from .._checks import Array
+from .._checks import Array, count
 from ..calibration.marginal import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.segmented import Segmented
@@ -103,8 +103,7 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         for name in ("n_thresholds", "n_basis", "n_grid"):
-            if getattr(self, name) != int(getattr(self, name)) or getattr(self, name) < 2:
-                raise ValueError(f"`{name}` must be a whole number of at least 2; got {getattr(self, name)!r}.")
+            count(getattr(self, name), name, least=2)
         w = np.ones(len(y)) if weights is None else weights
         self.quantile_ = QuantileCalibrator().fit(forecasts, y, sample_weight=weights)
         law = self.quantile_.transform(forecasts)
@@ -131,7 +130,7 @@ class GPCCalibrator(ConditionalCalibrator):
         points = self._features(law[thin], np.linspace(*self.range_, 33))
         near = np.abs(points[:, 0]) < _FARTHEST
         distinct, mass = merged(points[near], np.repeat(w[thin], 33)[near])
-        return fit_basis(points[near][distinct], mass, _LENGTHS, most=int(self.n_basis))
+        return fit_basis(points[near][distinct], mass, _LENGTHS, most=self.n_basis)
 
     def _features(self, law: Distribution, t: Array) -> Array:
         """(score, standardised threshold) of all pairs, (n K, 2)."""
@@ -142,13 +141,13 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _all_pairs(self, law: Distribution, y: Array) -> Callable[[], Iterable[_Pairs]]:
         """All pairs, block by block: kept if they are few, made anew on each pass if they are many."""
-        if len(y) * int(self.n_thresholds) * self._basis.size > _MOST_KEPT:
+        if len(y) * self.n_thresholds * self._basis.size > _MOST_KEPT:
             return lambda: self._pairs(law, y)
         kept = list(self._pairs(law, y))
         return lambda: kept
 
     def _pairs(self, law: Distribution, y: Array) -> Iterator[_Pairs]:
-        t = np.linspace(*self.range_, int(self.n_thresholds))
+        t = np.linspace(*self.range_, self.n_thresholds)
         for rows in row_blocks(len(y), block=_BLOCK):
             below = (y[rows, None] <= t).astype(float).ravel()
             basis = self._basis(self._features(law[rows], t))
@@ -173,7 +172,7 @@ class GPCCalibrator(ConditionalCalibrator):
     def _derivatives(self, pairs: Iterable[_Pairs], w: Array, theta: Array) -> tuple[float, Array, Array]:
         loss, gradient, hessian = 0.5 * theta @ theta, theta.copy(), np.eye(len(theta))
         for block in pairs:
-            weight = np.repeat(w[block.rows], int(self.n_thresholds))
+            weight = np.repeat(w[block.rows], self.n_thresholds)
             h = block.offset + block.basis @ theta
             p = expit(h)
             loss -= weight @ log_expit(np.where(block.below > 0, h, -h))
@@ -203,7 +202,7 @@ class GPCCalibrator(ConditionalCalibrator):
         return out
 
     def _recalibrated(self, law: Distribution, theta: Array) -> Distribution:
-        size = int(self.n_grid)
+        size = self.n_grid
         knots, masses = np.empty((len(law), size)), np.empty((len(law), size + 1))
         for rows in self._blocks(law):
             knots[rows], (masses[rows],) = self._masses(law[rows], theta[:, None])
@@ -220,7 +219,7 @@ class GPCCalibrator(ConditionalCalibrator):
         return Segmented(law, ProbabilityRows.from_log_masses(knots, masses), self._grid())
 
     def _grid(self) -> Array:
-        return np.linspace(*self.range_, int(self.n_grid))
+        return np.linspace(*self.range_, self.n_grid)
 
     def _blocks(self, law: Distribution) -> Iterator[slice]:
         return row_blocks(len(law), block=_BLOCK)

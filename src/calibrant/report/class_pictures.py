@@ -74,7 +74,7 @@ def class_map(result: Result, stage: str) -> str:
     if NONE not in result.stages:
         return ""
     short = None if result.classes is None else np.array([clean(label, 2 * LONGEST) for label in result.classes])
-    shown = ClassMapDisplay.from_predictions(result.stages[NONE], result.stages[stage], classes=short)
+    shown = ClassMapDisplay.from_forecasts(result.stages[NONE], result.stages[stage], classes=short)
 
     def draw(ax: Any) -> svg.Titles:
         shown.plot(ax=ax)

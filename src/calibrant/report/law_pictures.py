@@ -82,7 +82,7 @@ def sharpness(result: Result, stage: str) -> str:
     for side, laws in sides(result, stage):
         weights = None if result.weights is None else result.weights[rows]
         try:
-            displays.append(SharpnessDisplay.from_predictions(laws[rows], name=side, sample_weight=weights))
+            displays.append(SharpnessDisplay.from_forecasts(laws[rows], name=side, sample_weight=weights))
         except ValueError:
             continue
 
@@ -131,7 +131,7 @@ def fans(result: Result, stages: list[str]) -> dict[str, str]:
     stretch = Stretch.of(result)
     y = result.y[stretch.rows]
     displays = {
-        stage: FanDisplay.from_predictions(result.stages[stage][stretch.rows], y, x=stretch.places) for stage in stages
+        stage: FanDisplay.from_predictions(y, result.stages[stage][stretch.rows], x=stretch.places) for stage in stages
     }
     ends = np.concatenate([y, *(np.ravel([shown.lower, shown.upper]) for shown in displays.values())])
     ends = ends[np.isfinite(ends)]
@@ -169,7 +169,8 @@ def fitted_map(result: Result) -> str:
     if NONE not in result.stages or result.calibrator is None:
         return ""
     laws = result.stages[NONE][spread(len(result.y), MOST_IN_FAN)]
-    shown = CalibrationMapDisplay.from_predictions(laws, result.calibrator.transform(laws), rows=MAP_LINES)
+    fitted = getattr(result.calibrator, "common_", result.calibrator)  # of one a group what all have in common
+    shown = CalibrationMapDisplay.from_forecasts(laws, fitted.transform(laws), rows=MAP_LINES)
 
     def draw(ax: Any) -> svg.Titles:
         shown.plot(ax=ax)

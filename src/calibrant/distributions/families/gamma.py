@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import erf
 
 from ..._checks import Array, positive
+from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.factorials import log_gamma_kernel, log_half_step
 from ...numerics.gamma_tails import gamma_quantile, gamma_score, gamma_tail
@@ -40,9 +41,8 @@ class Gamma(Parametric):
     shape: Array
     scale: Array
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(shape=self.shape, scale=self.scale)
+    def __init__(self, shape: Numbers, scale: Numbers) -> None:
+        self._set_columns(shape=shape, scale=scale)
         positive(self.shape, "shape")
         positive(self.scale, "scale")
 

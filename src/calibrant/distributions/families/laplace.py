@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import erf, erfinv, log_ndtr
 
 from ..._checks import Array
+from ..._types import Numbers
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
 from ..base import across
 from ..location_scale import LocationScale
@@ -39,9 +40,8 @@ class Laplace(LocationScale):
     loc: Array
     scale: Array
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(loc=self.loc, scale=self.scale)
+    def __init__(self, loc: Numbers, scale: Numbers) -> None:
+        self._set_columns(loc=loc, scale=scale)
         self._check()
 
     def _standard_to_normal(self, u: Array) -> Array:

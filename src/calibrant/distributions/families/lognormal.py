@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from ..._checks import Array, finite, positive
+from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
@@ -38,9 +39,8 @@ class LogNormal(Parametric):
     loc: Array
     scale: Array
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(loc=self.loc, scale=self.scale)
+    def __init__(self, loc: Numbers, scale: Numbers) -> None:
+        self._set_columns(loc=loc, scale=scale)
         finite(self.loc, "loc", "It is the mean of log y.")
         positive(self.scale, "scale", "It is the standard deviation of log y.")
 

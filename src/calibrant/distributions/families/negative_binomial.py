@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import erf, hyp2f1
 
 from ..._checks import Array, positive
+from ..._types import Numbers
 from ...numerics.beta_tails import beta_score
 from ...numerics.factorials import log_beta_kernel
 from ...numerics.tails import ROOT_2
@@ -50,7 +51,7 @@ class NegativeBinomial(Counts):
     rate: Array
     dispersion: Array
 
-    def __init__(self, mean: Any, dispersion: Any) -> None:
+    def __init__(self, mean: Numbers, dispersion: Numbers) -> None:
         self._set_columns(mean=mean, dispersion=dispersion)
         rate = self.__dict__.pop("mean")  # stored as `rate`: `mean` is a method of every law
         positive(rate, "mean", "A mean of 0 rules out every count but 0; give a small one, such as 1e-3.")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import erf, i0e, i1e
 
 from ..._checks import Array, positive
+from ..._types import Numbers
 from ...numerics.factorials import log_gamma_kernel
 from ...numerics.gamma_tails import gamma_score
 from ...numerics.tails import ROOT_2
@@ -39,9 +40,8 @@ class Poisson(Counts):
 
     rate: Array
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(rate=self.rate)
+    def __init__(self, rate: Numbers) -> None:
+        self._set_columns(rate=rate)
         positive(self.rate, "rate", "A rate of 0 rules out every count but 0; give a small one, such as 1e-3.")
 
     def _score(self, k: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import digamma, exprel, log_ndtr, ndtr, stdtr, stdtrit
 
 from ..._checks import Array, positive
+from ..._types import Numbers
 from ...numerics.factorials import log_half_step
 from ...numerics.roots import Where, solve_increasing
 from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE, TINY, log_normal_hazard, score_of_tail
@@ -44,9 +45,8 @@ class StudentT(LocationScale):
     scale: Array
     df: Array
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(loc=self.loc, scale=self.scale, df=self.df)
+    def __init__(self, loc: Numbers, scale: Numbers, df: Numbers) -> None:
+        self._set_columns(loc=loc, scale=scale, df=df)
         self._check()
         positive(self.df, "df", "No heavy tails? Use Normal.")
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from ..._checks import Array, complain, count, finite, to_array
+from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.brackets import smallest_atom_reaching, smallest_reaching
 from ...numerics.roots import Where
@@ -41,12 +42,12 @@ class Mixture(SharedOrByRow):
     _by_row: ClassVar[tuple[str, ...]] = ()
     _maybe_by_row: ClassVar[tuple[str, ...]] = ("weights",)
 
-    components: Sequence[Distribution]
-    weights: Array | None = None
+    components: tuple[Distribution, ...]
+    weights: Array | None
 
-    def __post_init__(self) -> None:
+    def __init__(self, components: Sequence[Distribution], weights: Numbers | None = None) -> None:
         """Check that components and weights fit together; normalise the weights."""
-        components = tuple(self.components)
+        components = tuple(components)
         if not components or not all(isinstance(law, Distribution) for law in components):
             kinds = ", ".join(type(law).__name__ for law in components) or "none"
             raise TypeError(
@@ -56,7 +57,7 @@ class Mixture(SharedOrByRow):
         if len(lengths) > 1:
             raise ValueError(f"`components` must all have as many rows; got {', '.join(map(str, lengths))}.")
         object.__setattr__(self, "components", components)
-        object.__setattr__(self, "weights", _shares(self.weights, lengths[0], len(components)))
+        object.__setattr__(self, "weights", _shares(weights, lengths[0], len(components)))
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..._checks import Array, complain, finite, index_of, one_of, to_array
+from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.blocks import row_blocks
 from .lines import SharedOrByRow
@@ -56,21 +57,22 @@ class Ensemble(SharedOrByRow):
     knots: Array | None = field(init=False, default=None)
     scores: Array | None = field(init=False, default=None)
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, samples: Numbers, weights: Numbers | None = None, kind: Literal["smooth", "discrete"] = "smooth"
+    ) -> None:
         """Check, sort, and measure the spread of each row."""
-        one_of(self.kind, "kind", ("smooth", "discrete"))
-        index = index_of(self.samples)
-        given = _table(self.samples)
-        weights = None if self.weights is None else _member_weights(self.weights, given)
+        one_of(kind, "kind", ("smooth", "discrete"))
+        index = index_of(samples)
+        given = _table(samples)
         if weights is None:
-            parts = _sorted_rows(given, measure=self.kind == "smooth")
+            parts = _sorted_rows(given, measure=kind == "smooth")
         else:
-            parts = vars(WeightedMembers.of(given, weights))
-        for name, value in parts.items():
+            parts = vars(WeightedMembers.of(given, _member_weights(weights, given)))
+        for name, value in (dict.fromkeys(("weights", "knots", "scores")) | {"kind": kind} | parts).items():
             object.__setattr__(self, name, value)
         if index is not None:
             object.__setattr__(self, "_index", index)
-        if self.kind == "smooth":
+        if kind == "smooth":
             _refuse_constant_rows(self.samples)
 
     def _law(self) -> Transport | Steps:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array, complain, finite, index_of, to_array
+from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.blocks import row_blocks
 from ...numerics.lines import Positions, count_below, pick
@@ -46,20 +47,20 @@ class Histogram(SharedOrByRow):
 
     edges: Array
     masses: Array
-    lower: Array = field(init=False)
-    upper: Array = field(init=False)
+    lower: Array
+    upper: Array
 
-    def __post_init__(self) -> None:
+    def __init__(self, edges: Numbers, masses: Numbers) -> None:
         """Check, normalise, and add up the masses from both ends."""
-        index = index_of(self.masses, self.edges)
-        masses = _normalised(self.masses)
-        n, k = masses.shape
+        index = index_of(masses, edges)
+        shares = _normalised(masses)
+        n, k = shares.shape
         lower, upper = np.zeros((n, k + 1)), np.zeros((n, k + 1))
-        np.cumsum(masses, axis=1, out=lower[:, 1:])
-        upper[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
+        np.cumsum(shares, axis=1, out=lower[:, 1:])
+        upper[:, :-1] = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
         for name, value in (
-            ("edges", _increasing(self.edges, n, k)),
-            ("masses", masses),
+            ("edges", _increasing(edges, n, k)),
+            ("masses", shares),
             ("lower", lower),
             ("upper", upper),
         ):

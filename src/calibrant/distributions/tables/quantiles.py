@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..._checks import Array, finite, index_of, probabilities, to_array
+from ..._types import Numbers
 from ...maps.base import Side
 from ..base import Distribution
 from .transport import Transport
@@ -43,18 +44,18 @@ class Quantiles(Distribution):
     levels: Array
     values: Array
 
-    def __post_init__(self) -> None:
+    def __init__(self, levels: Numbers, values: Numbers) -> None:
         """Check, sort the columns by level, rearrange rows that cross."""
-        index = index_of(self.values)
-        levels = _distinct_levels(self.levels)
-        values = to_array(self.values, "values")
-        if values.ndim != 2 or values.shape[1] != len(levels):
-            raise ValueError(f"`values` must be (n, {len(levels)}), one column per level; got shape {values.shape}.")
-        order = np.argsort(levels)
-        values = _rearranged(finite(values, "values")[:, order])
-        _refuse_constant_rows(values)
-        object.__setattr__(self, "levels", levels[order])
-        object.__setattr__(self, "values", values)
+        index = index_of(values)
+        nominal = _distinct_levels(levels)
+        table = to_array(values, "values")
+        if table.ndim != 2 or table.shape[1] != len(nominal):
+            raise ValueError(f"`values` must be (n, {len(nominal)}), one column per level; got shape {table.shape}.")
+        order = np.argsort(nominal)
+        table = _rearranged(finite(table, "values")[:, order])
+        _refuse_constant_rows(table)
+        object.__setattr__(self, "levels", nominal[order])
+        object.__setattr__(self, "values", table)
         if index is not None:
             object.__setattr__(self, "_index", index)
 

@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Array, one_of
+from ..._checks import Array, count, one_of
 from ...calibration.marginal import ConditionalCalibrator
 from ...distributions import Distribution, Recalibrated
 from ...maps import Map, UnitTails
@@ -134,8 +134,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
     def _check(self) -> None:
         one_of(self.kernel, "kernel", ["auto", *KERNELS])
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
-        if self.n_inducing != int(self.n_inducing) or self.n_inducing < 1:
-            raise ValueError(f"`n_inducing` must be a whole number of at least 1; got {self.n_inducing!r}.")
+        count(self.n_inducing, "n_inducing")
         if self.features is not None and (not callable(self.features) or self.kernel == "embedding"):
             raise ValueError(
                 "`features` must be a function of forecasts, for kernel 'ard' or 'auto'; "
@@ -154,7 +153,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
         """Kernels compete on a few hundred rows; the winner's hyperparameters come from 1 500, q from all."""
         rows = _shuffled(len(seen.z), self.random_state)
         owners = seen.rows[rows]
-        self._chosen = owners[choose_inducing(views["ard"][owners], self._scaling, int(self.n_inducing))]
+        self._chosen = owners[choose_inducing(views["ard"][owners], self._scaling, self.n_inducing)]
         whole = [self._problem(name, views[name], seen, views[name][self._chosen]) for name in self._kernels(views)]
         some = [problem.part(rows[:FIRST_ROWS]) for problem in whole]
         most = 100 if len(rows) <= FIRST_ROWS else 6  # iterations: enough to see which kernel is better

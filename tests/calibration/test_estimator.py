@@ -1,0 +1,45 @@
+"""What the calibrated regressor and the calibrated classifier share."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsRegressor
+
+from calibrant import CalibratedClassifier, CalibratedRegressor
+from calibrant.calibration.estimator import CalibratedEstimator
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+X = X[np.argsort(X[:, 0])]
+Y = X[:, 0] + 0.1
+OVERLAP = [(np.arange(60), np.arange(30)), (np.arange(60), np.arange(30, 60))]
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "options"),
+    [
+        (CalibratedRegressor(cv="same"), Y, {}),
+        (CalibratedRegressor(cv=OVERLAP), Y, {}),
+        (CalibratedRegressor(FrozenEstimator(BayesianRidge().fit(X, Y))), Y, {}),
+        (CalibratedRegressor(FrozenEstimator(KNeighborsRegressor().fit(X, Y))), Y, {}),
+        (CalibratedRegressor(KNeighborsRegressor()), Y, {"sample_weight": np.ones(60)}),
+        (CalibratedRegressor(), Y[:, None], {}),
+        (CalibratedClassifier(cv="same"), Y > 0, {}),
+        (CalibratedClassifier(cv=KFold(5), ensemble=True), Y > 0, {}),
+    ],
+)
+def test_warnings_point_at_the_caller(model, y, options):
+    with pytest.warns(UserWarning, match=".") as caught:
+        model.fit(X, y, **options)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_parameters_come_in_one_order():
+    shared = list(inspect.signature(CalibratedEstimator.__init__).parameters)
+    for kind, own in ((CalibratedRegressor, {"levels"}), (CalibratedClassifier, {"decision"})):
+        assert [name for name in inspect.signature(kind.__init__).parameters if name not in own] == shared
