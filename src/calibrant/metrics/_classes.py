@@ -13,7 +13,6 @@ from ..adapters.class_labels import Classes, Codes, as_labels, encode, missing_l
 from ..adapters.class_scores import ClassScores, as_scores
 
 SCALES = ("auto", "chapter", "sum")
-_ROUNDING = 1e-12  # of sums of probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +102,7 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Any]:
     if p.ndim == 1 or p.shape[1:] == (1,):
         return p.reshape(-1), None
     table = as_scores(y_proba if hasattr(y_proba, "columns") else p, name="y_proba")
-    rounded = np.abs(p.sum(axis=1, keepdims=True) - 1) <= _ROUNDING  # as they are, so that equal ones stay equal
-    return np.where(rounded, p, table.values), table.names
+    return table.values, table.names
 
 
 def known_labels(y: Any, name: str, rows: int | None = None) -> NDArray[Any]:
