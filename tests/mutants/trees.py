@@ -44,11 +44,12 @@ def instrumented(tree: Path) -> Path:
     (tree / "src" / "reach_recorder.py").write_text(_RECORDER, encoding="utf-8")
     for path in sorted((tree / PACKAGE).rglob("*.py")):
         name = path.relative_to(tree).as_posix()
-        write(tree, name, _telling(path.read_text(encoding="utf-8"), name))
+        write(tree, name, told_of_blocks(path.read_text(encoding="utf-8"), name))
     return tree
 
 
-def _telling(source: str, name: str) -> str:
+def told_of_blocks(source: str, name: str) -> str:
+    """The source with a call at the beginning of each block of statements in a function."""
     module = ast.parse(source)
     functions = [node for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
     told: set[int] = set()
