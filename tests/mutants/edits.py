@@ -18,8 +18,8 @@ _OPPOSITES |= {high: low for low, high in _OPPOSITES.items()}
 _NO_PLACE = ("cast", "TypeVar", "warn", "isinstance", "issubclass")  # calls that hold types and messages
 # Arguments that may be swapped without a difference, or never without an error.
 _NOT_SWAPPED = {
-    *_OPPOSITES, *_NO_PLACE, "getattr", "hasattr", "setattr", "hypot", "add", "multiply", "logaddexp", "array_equal", "allclose",
-    "isclose", "gcd", "union1d", "intersect1d", "logical_and", "logical_or",
+    *_OPPOSITES, *_NO_PLACE, "getattr", "hasattr", "setattr", "hypot", "add", "multiply", "logaddexp", "array_equal",
+    "allclose", "isclose", "gcd", "union1d", "intersect1d", "logical_and", "logical_or",
 }  # fmt: skip
 
 _Definition = ast.Module | ast.ClassDef | ast.FunctionDef
