@@ -18,8 +18,8 @@ _OPPOSITES |= {high: low for low, high in _OPPOSITES.items()}
 _NO_PLACE = ("cast", "TypeVar", "warn", "isinstance", "issubclass")  # calls that hold types and messages
 # Arguments that may be swapped without a difference, or never without an error.
 _NOT_SWAPPED = {
-    *_OPPOSITES, *_NO_PLACE, "getattr", "hasattr", "setattr", "hypot", "add", "multiply", "logaddexp", "array_equal",
-    "allclose", "isclose", "gcd", "union1d", "intersect1d", "logical_and", "logical_or",
+    *_OPPOSITES, *_NO_PLACE, "getattr", "hasattr", "setattr", "dot", "hypot", "add", "multiply", "logaddexp",
+    "array_equal", "allclose", "isclose", "gcd", "union1d", "intersect1d", "logical_and", "logical_or",
 }  # fmt: skip
 
 _Definition = ast.Module | ast.ClassDef | ast.FunctionDef
@@ -179,7 +179,7 @@ def _parts(node: ast.AST, place: _Place) -> Iterator[tuple[ast.AST, _Place]]:
     if _is_out_of_bounds(node, place):
         return
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "type", "pattern") or _is_choice(node, name):
+        if name in ("annotation", "type", "pattern") or _makes_no_difference(node, name):
             continue
         inside = isinstance(value, list) and value and isinstance(value[0], ast.stmt)
         block = value[0].lineno if inside and place.block is not None else place.block
@@ -245,8 +245,10 @@ def _is_out_of_bounds(node: ast.AST, place: _Place) -> bool:
     return isinstance(node, ast.Call) and _called(node) in _NO_PLACE
 
 
-def _is_choice(node: ast.AST, field: str) -> bool:
-    """Whether this is the right side of ``x in (a, b)``, in which the order does not matter."""
+def _makes_no_difference(node: ast.AST, field: str) -> bool:
+    """Whether this is the right side of ``x in (a, b)``, in any order the same, or ``strict`` of a zip."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "strict"
     return isinstance(node, ast.Compare) and field == "comparators" and isinstance(node.ops[0], ast.In | ast.NotIn)
 
 
