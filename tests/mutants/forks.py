@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -29,7 +30,7 @@ class Task:
     """A function of a tree, to be called in a fork; what it returns must be JSON."""
 
     work: Callable[[Path], Any]
-    seconds: float  # after which the fork is ended
+    seconds: float  # of processor time, after which the fork is ended; on the clock, after ten times as many
     about: Any = None
     tidy: Callable[[Path], None] = lambda tree: None  # called when the fork has ended, however it did
     ended: float = field(default=0.0, init=False)
@@ -48,16 +49,16 @@ def in_forks(tasks: Iterable[Task], trees: list[Path]) -> Iterator[tuple[Task, A
     while waiting or running:
         while waiting and free:
             tree, task = free.pop(), waiting.pop()
-            task.ended = time.monotonic() + task.seconds
+            task.ended = time.monotonic() + 10 * task.seconds
             running[_started(task, tree)] = (task, tree)
         time.sleep(0.02)
         for pid, (task, tree) in list(running.items()):
-            done, _ = os.waitpid(pid, os.WNOHANG)
-            late = not done and time.monotonic() > task.ended
-            if late:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            late = bool(done) and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+            if not done and time.monotonic() > task.ended:
                 os.killpg(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            if done or late:
+                done, late = os.waitpid(pid, 0)[0], True
+            if done:
                 del running[pid]
                 task.tidy(tree)
                 free.append(tree)
@@ -74,7 +75,7 @@ def _started(task: Task, tree: Path) -> int:
         return pid
     status = 1
     try:
-        _settle(tree)
+        _settle(tree, task.seconds)
         _answer(tree).write_text(json.dumps(task.work(tree)), encoding="utf-8")
         status = 0
     except BaseException:
@@ -83,9 +84,11 @@ def _started(task: Task, tree: Path) -> int:
         os._exit(status)
 
 
-def _settle(tree: Path) -> None:
-    """Make the fork a process of its own that lives in the tree."""
+def _settle(tree: Path, seconds: float) -> None:
+    """Make the fork a process of its own that lives in the tree, for so long."""
     os.setpgid(0, 0)
+    soon = int(time.process_time() + seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soon, soon + 5))
     log = os.open(tree.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
