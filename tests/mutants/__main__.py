@@ -48,7 +48,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=int, help="stop after so many mutants")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another choice (0)")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of tests a mutant, the nearest and quickest first")
+    parser.add_argument("--seconds", type=float, default=40.0, help="of tests a mutant, the nearest and quickest first")
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     return parser.parse_args(arguments)
 
