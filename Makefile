@@ -1,11 +1,12 @@
 # Everything runs in a private environment, .venv, made on first use from pyproject.toml.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
+MUTANTS_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -34,8 +35,11 @@ lint: $(VENV)/.stamp-test  ## style, types and import contract only
 bench: $(VENV)/.stamp-bench  ## speed, side by side with peers
 	$(BIN)/python -m benchmarks
 
+mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the tests tell; MUTANTS_ARGS="--help"
+	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
+
 clean:  ## remove the environment, caches and outputs
-	rm -rf $(VENV) build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -152,6 +152,19 @@ def test_splits_by_mask_and_by_number(sample):
     np.testing.assert_array_equal(found[1][1], [7, 6])
 
 
+def test_negative_rows_count_from_the_end(sample):
+    def split(train, test):
+        return split_rows(make_splitter([(train, test)], sample.y), sample, {})
+
+    ((train, test),) = split([-29, 2], [-30, -1])
+    assert (train.tolist(), test.tolist()) == ([1, 2], [0, 29])
+    with pytest.warns(SameRowsWarning, match="1 rows to forecast are also training rows"):
+        split([0, 1], [-30, 5])
+    for wrong in (-31, 30):
+        with pytest.raises(ValueError, match=f"`rows of cv` must be between 0 and 29; 1 of 2 .* = {wrong}"):
+            split([0, 1], [5, wrong])
+
+
 def test_overlapping_split_warns(sample):
     with pytest.warns(SameRowsWarning, match="2 rows to forecast are also training rows"):
         split_rows(make_splitter([(np.arange(10), np.arange(8, 20))], sample.y), sample, {})

@@ -95,6 +95,13 @@ class TestDebiased:
         expected = 4 / 9 * (0.45**2 - 0.75 * 0.25 / 3) + 4 / 9 * 0.1**2
         assert metrics.ece(y, p, n_bins=4, norm=2, debiased=True) == pytest.approx(np.sqrt(expected))
 
+    def test_of_one_row_nothing_is_known_of_two_the_variance(self):
+        assert metrics.ece([1], [0.3], norm=2, debiased=True, classes=[0, 1]) == 0
+        assert metrics.ece([1, 1], [0.3, 0.3], norm=2, debiased=True, classes=[0, 1]) == pytest.approx(0.7)
+        assert metrics.ece([0, 1], [0.99, 0.99], norm=1, debiased=True) == pytest.approx(
+            2 * 0.49 - foldnorm.mean(0.49 / 0.5, scale=0.5)
+        )
+
     def test_distance_by_hand(self):
         y, p = [0, 1, 1, 1], [0.3] * 4
         std = np.sqrt(0.75 * 0.25 / 3)

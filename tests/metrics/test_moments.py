@@ -47,6 +47,18 @@ def test_long_run_variance_of_an_autoregression(rng):
     assert long_run_covariance(x[:, None], 0)[0, 0] == pytest.approx(4 / 3, rel=0.02)
 
 
+def test_lags_by_hand():
+    """Andrews (1991) for Bartlett weights: 1.1447 (4ρ²n / (1 - ρ²)²)^(1/3) for one moment."""
+    p = np.array([0.9, 0.8, 0.6, 0.3, 0.2, 0.45, 0.5, 0.55])
+    x = p - p.mean()
+    rho = sum(x[t] * x[t - 1] for t in range(1, 8)) / sum(x[t - 1] ** 2 for t in range(1, 8))
+    lags = 1.1447 * (4 * rho**2 * 8 / (1 - rho**2) ** 2) ** (1 / 3)
+    assert 3 < lags < 4
+    y, law = ndtri(p), Normal(np.zeros(8), 1.0)
+    chosen = metrics.knueppel_test(y, law, moments=[1])
+    assert chosen.statistic == pytest.approx(metrics.knueppel_test(y, law, moments=[1], lags=3).statistic, rel=1e-12)
+
+
 @pytest.mark.parametrize("h", [1, 4])
 def test_size_is_right_for_dependent_rows(h, rng):
     values = np.array([metrics.knueppel_test(*steps_ahead(rng, 400, h)).pvalue for _ in range(600)])

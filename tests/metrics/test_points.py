@@ -45,6 +45,8 @@ def test_zero_outcomes_have_no_percentage():
     with pytest.raises(ValueError, match=r"`y_true` must be non-zero; 2 of 3 values .* y_true\[1\] = 0.0.*use mae"):
         metrics.mape([1.0, 0.0, 0.0], [1.0, 1.0, 1.0])
     assert metrics.mape([1.0, 0.0], [3.0, 1.0], sample_weight=[1, 0]) == 2.0
+    smallest = np.finfo(float).smallest_normal
+    assert metrics.mape([smallest], [3 * smallest]) == 2.0
 
 
 def test_lengths_must_agree():

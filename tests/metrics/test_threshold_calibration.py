@@ -18,6 +18,11 @@ def test_one_threshold_by_hand():
     assert curve.error == pytest.approx((2 * (0.5 - ndtr(-1)) ** 2 + 4 * (0.75 - ndtr(1)) ** 2) / 6)
 
 
+def test_bins_of_one_row_count():
+    curve = metrics.threshold_reliability([-2.0, -0.5], Normal([-1.0, 1.0], 1.0), thresholds=[0.0], bins=2)
+    assert curve.error == pytest.approx((ndtr(1) ** 2 + ndtr(-1) ** 2) / 2)
+
+
 def test_equal_forecasts_share_a_bin_and_unused_bins_are_empty():
     curve = metrics.threshold_reliability([-1.0, 1.0, 2.0], Normal([0.0] * 3, 1.0), thresholds=0.0, n_bins=4)
     np.testing.assert_array_equal(curve.rows, [[3, 0, 0, 0]])

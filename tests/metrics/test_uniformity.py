@@ -66,6 +66,16 @@ def test_anderson_darling_law_has_the_published_quantiles(p, statistic):
     assert anderson_darling_sf(statistic, 1e9) == pytest.approx(p, rel=2e-3)
 
 
+@pytest.mark.parametrize("n", [5, 8])
+def test_anderson_darling_law_of_few_rows_is_that_of_draws(n, rng):
+    u = np.sort(rng.random((300_000, n)), axis=1)
+    odd = 2 * np.arange(1, n + 1) - 1
+    drawn = -n - np.sum(odd * (np.log(u) + np.log1p(-u[:, ::-1])), axis=1) / n
+    for p in (0.008, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
+        error = 4 * np.sqrt(p * (1 - p) / 300_000) + 5e-4  # of the draws, and of Marsaglia & Marsaglia's fit
+        assert 1 - anderson_darling_sf(np.quantile(drawn, p), n) == pytest.approx(p, abs=error)
+
+
 @pytest.mark.parametrize(("p", "statistic"), [(0.25, 0.20939), (0.10, 0.34730), (0.05, 0.46136), (0.01, 0.74346)])
 def test_cramer_von_mises_law_has_the_published_quantiles(p, statistic):
     assert cramer_von_mises_sf(statistic, 1e9) == pytest.approx(p, rel=1e-4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import laplace
+from scipy.stats import laplace, norm
 
 from calibrant import Gamma, Laplace, Normal, ScaleCalibrator, StudentT
 
@@ -29,6 +29,33 @@ def test_coverage_is_what_was_asked_for(law, rng):
     cal = ScaleCalibrator("coverage", coverage=0.8).fit(law(np.zeros(999), 1.0), y)
     low, high = cal.transform(law(np.zeros(999), 1.0)).interval(0.8).T
     assert np.mean((low <= y) & (y <= high)) == pytest.approx(0.8, abs=0.002)
+
+
+@pytest.mark.parametrize(("coverage", "deciding"), [(0.5, 6.0), (0.7, 8.0), (0.99, 10.0)])
+def test_coverage_counts_one_row_more(coverage, deciding, rng):
+    """Of 10 rows: half of 11 is 5.5, so the 6th smallest decides; 7.7 gives the 8th; 10.89 the largest there is."""
+    y = rng.permutation(np.arange(1.0, 11.0)) * rng.choice([-1.0, 1.0], 10)
+    cal = ScaleCalibrator("coverage", coverage=coverage)
+    reach = 0.5 + coverage / 2
+    assert cal.fit(Normal(np.zeros(10), 1.0), y).factor_ == pytest.approx(deciding / norm.ppf(reach))
+    assert cal.fit(Laplace(np.zeros(10), 2.0), y).factor_ == pytest.approx(deciding / laplace.ppf(reach, scale=2.0))
+
+
+def test_coverage_counts_weights():
+    cal = ScaleCalibrator("coverage", coverage=0.5)
+    cal.fit(Normal(np.zeros(3), 1.0), [1.0, -2.0, 3.0], sample_weight=[5, 1, 4])  # 5.5 of 5 + 1 + 4
+    assert cal.factor_ == pytest.approx(2.0 / norm.ppf(0.75))
+
+
+def test_bins_are_pulled_to_the_common_factor_by_ten_rows():
+    y, scale = [2.0, -2.0, 2.0, 20.0, -20.0], [1.0, 1.0, 1.0, 5.0, 5.0]  # z² = 4, 4, 4, 16, 16
+    cal = ScaleCalibrator("bins", n_bins=2).fit(Normal(np.zeros(5), scale), y)
+    common = (3 * 4 + 2 * 16) / 5
+    assert cal.factor_ == pytest.approx(np.sqrt(common)) and cal.edges_ == pytest.approx([3.0])
+    assert cal.factors_ == pytest.approx(np.sqrt([(3 * 4 + 10 * common) / 13, (2 * 16 + 10 * common) / 12]))
+    assert cal.transform(Normal([0.0, 0.0], [2.9, 3.1])).scale == pytest.approx(cal.factors_ * [2.9, 3.1])
+    weighted = ScaleCalibrator("bins", n_bins=2).fit(Normal([0.0, 0.0], [1.0, 5.0]), [2.0, 20.0], sample_weight=[3, 2])
+    assert weighted.factors_ == pytest.approx(cal.factors_)
 
 
 def test_student_t_stays_student_t(rng):

@@ -128,6 +128,7 @@ def split_rows(splitter: Any, sample: Sample, params: dict[str, Any]) -> list[Sp
         complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
     if not splits:
         raise ValueError("`cv` must give at least one split with rows to forecast; it gives none.")
+    splits = [(train % n, test % n) for train, test in splits]  # negative numbers count from the end
     shared = sum(int(np.isin(test, train).sum()) for train, test in splits)
     if shared:
         warn_same(f"{shared} rows to forecast are also training rows of their split of `cv`")

@@ -16,7 +16,6 @@ from ..adapters.class_scores import ClassScores, as_scores
 Probabilities: TypeAlias = Numbers | ClassScores
 """Of the second of two classes (n,), or of all classes (n, K)."""
 SCALES = ("auto", "chapter", "sum")
-_ROUNDING = 1e-12  # of sums of probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +107,7 @@ def class_probabilities(y_proba: Any) -> tuple[Array, Classes | None]:
         names = column_names(y_proba) or [getattr(y_proba, "name", None)]
         return p.reshape(-1), label_of_column(names[0])
     table = as_scores(p if column_names(y_proba) is None else y_proba, name="y_proba")
-    rounded = np.abs(p.sum(axis=1, keepdims=True) - 1) <= _ROUNDING  # as they are, so that equal ones stay equal
-    return np.where(rounded, p, table.values), table.classes
+    return table.values, table.classes
 
 
 def known_labels(y: Any, name: str, rows: int | None = None) -> NDArray[Any]:
