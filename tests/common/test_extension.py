@@ -37,7 +37,7 @@ NEW = {  # class: room, file below it, further imports
     "ShiftCalibrator": (
         "regression",
         "shift",
-        "from calibrant.calibration import Calibrator, normal_scores\n"
+        "from calibrant.calibration import RegressionCalibrator, normal_scores\n"
         "from calibrant.distributions import Distribution, Recalibrated\n"
         "from calibrant.maps import ShiftMap",
     ),

@@ -227,5 +227,6 @@ def _shown(forecasts: Any, classes: NDArray[Any] | None) -> list[str]:
         low, high = forecasts.interval(0.9).T
         middle = forecasts.median()
         return [f"{m:.4g} (90 %: {a:.4g} to {b:.4g})" for m, a, b in zip(middle, low, high, strict=True)]
-    first = np.argsort(-forecasts, axis=1, kind="stable")[:, :N_CLASSES]
-    return [", ".join(f"{classes[k]} {row[k]:.3g}" for k in ks) for row, ks in zip(forecasts, first, strict=True)]
+    p = forecasts.values
+    first = np.argsort(-p, axis=1, kind="stable")[:, :N_CLASSES]
+    return [", ".join(f"{classes[k]} {row[k]:.3g}" for k in ks) for row, ks in zip(p, first, strict=True)]

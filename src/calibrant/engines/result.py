@@ -62,7 +62,7 @@ class Result:
     y : ndarray (n,)
         Outcomes or labels of the rows looked at.
     stages : dict
-        "none": the forecasts as they came, `Distribution` or probabilities (n, K); then by calibrator what
+        "none": the forecasts as they came, `Distribution` or `ClassScores`; then by calibrator what
         cross-validation made of the same rows: no row was calibrated by a fit that had seen it.
     comparison : Comparison
         Measures, losses and the choice.

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import Array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
-from ..calibration.contract import fit_with, transform_with
+from ..calibration.contract import as_forecasts, fit_with, transform_with
 from ..calibration.labels import labels_of
 from ..calibration.rows import learnable_rows
 from ..distributions import Distribution, concatenate
@@ -178,7 +178,8 @@ class Trial:
                     raise failed
                 left_out[name] = str(failed)
                 continue
-            made[name] = concatenate(mine) if isinstance(mine[0], Distribution) else np.concatenate(mine)
+            whole = concatenate(mine) if isinstance(mine[0], Distribution) else np.concatenate(mine)
+            made[name] = as_forecasts(whole, self.classes)
         if not made:
             raise ValueError(next(iter(left_out.values())))
         return OutOfFold(made, left_out)
@@ -197,7 +198,7 @@ class Trial:
         """What measures need of forecasts of the tested rows."""
         y = self.y[self.tested]
         if self.classes is not None:
-            return ClassEvaluation(np.asarray(made), encode(y, self.classes), self.classes)
+            return ClassEvaluation(made.values, encode(y, self.classes), self.classes)
         return LawEvaluation(made, y, self.on_atom)
 
     def compared(self, made: Mapping[str, Evaluation], *, full: bool = True) -> Comparison:
@@ -222,7 +223,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """Forecasts of tested rows by candidate, and why other candidates could not be fitted."""
+    """Forecasts of tested rows by candidate, of classes with their labels, and why others could not be fitted."""
 
     made: dict[str, Any]
     left_out: dict[str, str]
