@@ -236,6 +236,8 @@ def test_errors(two):
         detect(LogisticRegression(), "predict")
     with pytest.raises(ValueError, match="margins are no probabilities"):
         CalibratedClassifier(LinearSVC(), TemperatureCalibrator()).fit(X, y)
+    model = CalibratedClassifier(LinearSVC(), TemperatureCalibrator(scores_are="logits")).fit(X, y)  # the remedy
+    assert model.oof_scores_.kind == "logits" and metrics.log_loss(y, model.predict_proba(X)) < 0.5
 
 
 def test_breast_cancer_forest():

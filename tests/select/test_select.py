@@ -20,6 +20,7 @@ from calibrant import (
     Normal,
     PlattCalibrator,
     QuantileCalibrator,
+    Quantiles,
     ScaleCalibrator,
     TemperatureCalibrator,
     compare,
@@ -197,3 +198,34 @@ def test_bad_input(binary):
         AutoCalibrator(task="ranking").fit(p, y)
     with pytest.raises(ValueError, match="Logits or margins"):
         AutoCalibrator().fit(10 * p, y)
+
+
+def test_margins_of_several_classes(rng):
+    """Three columns of margins are no samples."""
+    s = rng.normal(0, 2, (300, 3))
+    y = np.array(["a", "b", "c"])[np.argmax(s + rng.gumbel(size=(300, 3)), axis=1)]
+    auto = AutoCalibrator(scores_are="margins").fit(s, y)
+    assert auto.transform(s).shape == (300, 3) and auto.classes_.tolist() == ["a", "b", "c"]
+    numbers = AutoCalibrator(scores_are="margins").fit(s, np.argmax(s, axis=1))
+    assert numbers.transform(s).shape == (300, 3)
+
+
+def test_one_log_score_whatever_has_atoms(rng):
+    """One tied row of quantiles does not turn densities into something else."""
+    mu = rng.normal(size=200)
+    values = mu[:, None] + np.array([-1.2816, 0.0, 1.2816])
+    y = mu + 1.5 * rng.standard_normal(200)
+    smooth = compare(Quantiles([0.1, 0.5, 0.9], values), y, [ScaleCalibrator(), QuantileCalibrator()])
+    tied = values.copy()
+    tied[0, 1] = tied[0, 0]  # an atom, at which nothing happened
+    ties = compare(Quantiles([0.1, 0.5, 0.9], tied), y, [ScaleCalibrator(), QuantileCalibrator()])
+    np.testing.assert_allclose(ties.loss, smooth.loss, atol=0.05)
+    assert smooth.loss[0] == pytest.approx(metrics.nll(y, Quantiles([0.1, 0.5, 0.9], values)))
+    auto = AutoCalibrator([ScaleCalibrator()]).fit(Quantiles([0.1, 0.5, 0.9], tied), y)
+    np.testing.assert_allclose(auto.comparison_.loss, ties.loss[:2], atol=1e-9)
+
+
+def test_the_old_order_of_arguments_is_told(normal):
+    law, y = normal
+    with pytest.raises(TypeError, match="`candidates` must be calibrators, by name or in a list; got ndarray"):
+        compare([ScaleCalibrator()], law, y)

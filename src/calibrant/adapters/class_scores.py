@@ -80,7 +80,7 @@ class ClassScores(Brief):
         if self.kind == "margins":
             raise ValueError(
                 "margins are no probabilities. Use PlattCalibrator, IsotonicCalibrator, BinningCalibrator or "
-                'VennAbersCalibrator, or say scores_are="logits".'
+                'VennAbersCalibrator; or say scores_are="logits" of the calibrator, which then takes them for log odds.'
             )
         self._refuse_positive()
         if self.kind == "logits":

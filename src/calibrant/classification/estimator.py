@@ -18,7 +18,7 @@ from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Rows, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
 from .platt import PlattCalibrator
-from .reading import ClassReading, detect
+from .reading import ClassReading, detect, kind_of
 
 Part = tuple[ClassScores, Rows, Array | None]
 
@@ -46,7 +46,8 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         False: one model fitted to all rows and one calibrator fitted to all out-of-fold scores. True: a model and a
         calibrator per split, and the average of their probabilities, :math:`\frac1K\sum_k c_k(s_k(x))`.
     method : {"auto", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"}
-        How to read the base model; "auto" takes `predict_proba`, else `decision_function`. A naive Bayes model's joint
+        How to read the base model; "auto" takes `predict_proba`, else `decision_function`, whose values are margins, or
+        logits for a calibrator with ``scores_are="logits"``. A naive Bayes model's joint
         log probabilities do not round to 0 and 1, which serves decisions and ranks; taken for log odds they are so far
         out that sigmoids and temperatures suffer.
     n_jobs : int, optional
@@ -104,7 +105,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         self.classes_ = _at_least_two(sample)
         self.method_ = detect(self._base(), self.method)
         validate_data(self, sample.X, skip_check_array=True)
-        self._reading = ClassReading(self.method_, self.classes_)
+        self._reading = ClassReading(self.method_, self.classes_, kind_of(self.method_, self._calibrator()))
         folds, models = self._forecast(self._base(), self._reading, sample, fit_params)
         self.oof_rows_, self.oof_scores_, weights = pooled(folds, sample, _joined)
         whole = (self.oof_scores_, self.oof_rows_, weights)

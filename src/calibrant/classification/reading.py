@@ -24,10 +24,11 @@ _FAR = 50.0  # below the least logit of a row lies a class that the model does n
 
 @dataclass(frozen=True, eq=False)
 class ClassReading:
-    """A method of fitted classifiers, and the classes whose scores are wanted."""
+    """A method of fitted classifiers, the classes whose scores are wanted, and what the scores are taken for."""
 
     method: str
     classes: NDArray[Any]
+    kind: str
 
     def __call__(self, model: Any, X: Any) -> ClassScores:
         """Scores of the rows of X, a column for each of the classes."""
@@ -36,10 +37,9 @@ class ClassReading:
         output = to_array(getattr(model, self.method)(X), f"{self.method}(X)")
         known = np.asarray(model.classes_)
         codes = encode(known, self.classes, "classes of the base model")
-        kind = METHODS[self.method]
         if len(known) == 1:
-            return _filled(np.full((len(output), 1), float(kind == "probabilities")), codes, self)
-        table = as_scores(output, kind, f"{self.method}(X)")
+            return _filled(np.full((len(output), 1), float(self.kind == "probabilities")), codes, self)
+        table = as_scores(output, self.kind, f"{self.method}(X)")
         if table.n_classes != len(known):
             raise ValueError(
                 f"{self.method} of {type(model).__name__} gives {table.n_classes} columns for {len(known)} classes; "
@@ -50,8 +50,8 @@ class ClassReading:
 
 def _filled(values: Array, codes: Codes, reading: ClassReading) -> ClassScores:
     """Scores with columns for the classes that a model has not seen."""
-    kind = METHODS[reading.method]
-    if kind == "margins":
+    kind = reading.kind
+    if METHODS[reading.method] == "margins":
         raise ValueError(
             "margins of classes that the training rows lack do not exist: some rows of `cv` have too few classes. "
             "Use fewer splits, or a model with predict_proba."
@@ -60,6 +60,12 @@ def _filled(values: Array, codes: Codes, reading: ClassReading) -> ClassScores:
     whole = np.tile(rest, (1, len(reading.classes)))
     whole[:, codes] = values
     return ClassScores(whole, kind)
+
+
+def kind_of(method: str, calibrator: Any) -> str:
+    """What scores are: as the method says; decision values are logits for a calibrator that says it takes logits."""
+    kind = METHODS[method]
+    return "logits" if kind == "margins" and getattr(calibrator, "scores_are", None) == "logits" else kind
 
 
 def detect(estimator: Any, method: str) -> str:
