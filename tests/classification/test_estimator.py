@@ -237,7 +237,7 @@ def test_errors(two):
     with pytest.raises(ValueError, match="margins are no probabilities"):
         CalibratedClassifier(LinearSVC(), TemperatureCalibrator()).fit(X, y)
     model = CalibratedClassifier(LinearSVC(), TemperatureCalibrator(scores_are="logits")).fit(X, y)  # the remedy
-    assert model.oof_scores_.kind == "logits" and metrics.log_loss(y, model.predict_proba(X)) < 0.5
+    assert model.oof_scores_.kind == "logits" and log_loss(y, model.predict_proba(X)) < 0.5
 
 
 def test_breast_cancer_forest():
