@@ -1,0 +1,93 @@
+"""Weights and moments of many points by equal value, or by cell of a level, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+
+Columns = Sequence[Array | None]  # weights of the points, None for ones
+Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
+_BLOCK = 32_768  # points worked on at a time
+_WINDOW = 65_536  # cells that are counted in place; points elsewhere are sorted
+
+
+def distinct(x: Array, columns: Columns) -> Sums:
+    """Weights of equal points.
+
+    >>> [sums.tolist() for sums in distinct(np.array([2.0, 1.0, 2.0]), [None])]
+    [[1.0, 2.0], [[1.0, 2.0]], [[1.0, 4.0]]]
+    """
+    x = x + 0.0  # without the sign of -0.0
+    if all(weights is None for weights in columns):
+        x.sort()
+        first = starts(x)
+        mass = np.tile(np.diff(first, append=len(x)).astype(np.float64), (len(columns), 1))
+        return x[first], mass, mass * x[first]
+    order = np.argsort(x, kind="stable")
+    x = x[order]
+    first = starts(x)
+    ones = np.ones(len(x))
+    mass = np.array([np.add.reduceat(ones if w is None else w[order], first) for w in columns])
+    return x[first], mass, mass * x[first]
+
+
+def counted(x: Array, columns: Columns, level: int) -> Sums:
+    r"""Sums over the occupied cells :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`, in increasing order.
+
+    >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
+    [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
+    """
+    low = _first_cell(x, level)
+    mass, moment = np.zeros((2, len(columns), _WINDOW))
+    outside = []
+    for start in range(0, len(x), _BLOCK):
+        block = x[start : start + _BLOCK]
+        cell = np.floor(np.ldexp(np.arcsinh(block), level))
+        cell -= low
+        weights = [None if w is None else w[start : start + _BLOCK] for w in columns]
+        if cell.min() < 0 or cell.max() >= _WINDOW:
+            within = (cell >= 0) & (cell < _WINDOW)
+            outside.append((cell[~within] + low, block[~within], [None if w is None else w[~within] for w in weights]))
+            block, cell, weights = block[within], cell[within], [None if w is None else w[within] for w in weights]
+        _add(mass, moment, cell.astype(np.intp), block, weights)
+    there = np.flatnonzero(mass.any(axis=0))
+    sums = (there + low, mass[:, there], moment[:, there])
+    return _with_others(sums, outside) if outside else sums
+
+
+def starts(keys: Array) -> NDArray[np.intp]:
+    """First place of each run of equal values in a sorted column."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+
+
+def grouped(keys: Array, mass: Array, moment: Array) -> Sums:
+    """Sums of equal keys, in increasing order of these."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = starts(keys)
+    return keys[first], np.add.reduceat(mass[:, order], first, axis=1), np.add.reduceat(moment[:, order], first, axis=1)
+
+
+def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Columns) -> None:
+    for j, weights in enumerate(columns):
+        mass[j] += np.bincount(cell, weights, _WINDOW)
+        moment[j] += np.bincount(cell, x if weights is None else weights * x, _WINDOW)
+
+
+def _first_cell(x: Array, level: int) -> float:
+    """Where the window begins: around the middle of some of the points."""
+    some = np.floor(np.ldexp(np.arcsinh(x[:: len(x) // 1024 + 1]), level))
+    return float(np.median(some) // 1 - _WINDOW // 2)
+
+
+def _with_others(sums: Sums, outside: list[tuple[Array, Array, Columns]]) -> Sums:
+    """The points that lie outside of the window, taken in."""
+    keys = np.concatenate([sums[0], *[cell for cell, _, _ in outside]])
+    ones = [[np.ones(len(x)) if w is None else w for w in columns] for _, x, columns in outside]
+    mass = np.hstack([sums[1], *[np.array(part) for part in ones]])
+    moment = np.hstack([sums[2], *[np.array(part) * x for part, (_, x, _) in zip(ones, outside, strict=True)]])
+    return grouped(keys, mass, moment)
