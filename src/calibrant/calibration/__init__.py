@@ -4,5 +4,6 @@ from .base import Calibrator
 from .chain import Chain
 from .grouped import GroupedCalibrator
 from .scores import normal_scores
+from .summarised import SummarisedCalibrator
 
-__all__ = ["Calibrator", "Chain", "GroupedCalibrator", "normal_scores"]
+__all__ = ["Calibrator", "Chain", "GroupedCalibrator", "SummarisedCalibrator", "normal_scores"]

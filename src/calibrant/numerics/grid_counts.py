@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 
-Columns = Sequence[Array | None]  # weights of the points, None for ones
+Weightings = Sequence[Array | None]  # weights of the points, None for ones
 Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
 _BLOCK = 32_768  # points worked on at a time
 _WINDOW = 65_536  # cells that are counted in place; points elsewhere are sorted
 
 
-def distinct(x: Array, columns: Columns) -> Sums:
+def distinct(x: Array, columns: Weightings) -> Sums:
     """Weights of equal points.
 
     >>> [sums.tolist() for sums in distinct(np.array([2.0, 1.0, 2.0]), [None])]
@@ -35,7 +35,7 @@ def distinct(x: Array, columns: Columns) -> Sums:
     return x[first], mass, mass * x[first]
 
 
-def counted(x: Array, columns: Columns, level: int) -> Sums:
+def counted(x: Array, columns: Weightings, level: int) -> Sums:
     r"""Sums over the occupied cells :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`, in increasing order.
 
     >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
@@ -43,19 +43,21 @@ def counted(x: Array, columns: Columns, level: int) -> Sums:
     """
     low = _first_cell(x, level)
     mass, moment = np.zeros((2, len(columns), _WINDOW))
-    outside = []
+    outside: list[tuple[Array, Array, Weightings]] = []
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]
         cell = np.floor(np.ldexp(np.arcsinh(block), level))
         cell -= low
-        weights = [None if w is None else w[start : start + _BLOCK] for w in columns]
+        weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
         if cell.min() < 0 or cell.max() >= _WINDOW:
             within = (cell >= 0) & (cell < _WINDOW)
             outside.append((cell[~within] + low, block[~within], [None if w is None else w[~within] for w in weights]))
-            block, cell, weights = block[within], cell[within], [None if w is None else w[within] for w in weights]
+            block, cell = block[within], cell[within]
+            weights = [None if w is None else w[within] for w in weights]
         _add(mass, moment, cell.astype(np.intp), block, weights)
     there = np.flatnonzero(mass.any(axis=0))
-    sums = (there + low, mass[:, there], moment[:, there])
+    keys: Array = there + np.float64(low)
+    sums = (keys, mass[:, there], moment[:, there])
     return _with_others(sums, outside) if outside else sums
 
 
@@ -72,7 +74,7 @@ def grouped(keys: Array, mass: Array, moment: Array) -> Sums:
     return keys[first], np.add.reduceat(mass[:, order], first, axis=1), np.add.reduceat(moment[:, order], first, axis=1)
 
 
-def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Columns) -> None:
+def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Weightings) -> None:
     for j, weights in enumerate(columns):
         mass[j] += np.bincount(cell, weights, _WINDOW)
         moment[j] += np.bincount(cell, x if weights is None else weights * x, _WINDOW)
@@ -84,7 +86,7 @@ def _first_cell(x: Array, level: int) -> float:
     return float(np.median(some) // 1 - _WINDOW // 2)
 
 
-def _with_others(sums: Sums, outside: list[tuple[Array, Array, Columns]]) -> Sums:
+def _with_others(sums: Sums, outside: list[tuple[Array, Array, Weightings]]) -> Sums:
     """The points that lie outside of the window, taken in."""
     keys = np.concatenate([sums[0], *[cell for cell, _, _ in outside]])
     ones = [[np.ones(len(x)) if w is None else w for w in columns] for _, x, columns in outside]

@@ -8,9 +8,10 @@ from typing import Self
 import numpy as np
 
 from .._checks import Array
-from .grid_counts import Columns, counted, distinct, grouped
+from .grid_counts import Weightings, counted, distinct, grouped
 
 MOST = 16_384  # occupied cells
+_FEW = 4  # times as many points are sorted rather than counted
 FINEST = 1000  # level at which cells are narrower than any two numbers are apart
 
 
@@ -51,7 +52,7 @@ class NestedGrid:
             raise ValueError(f"`mass` and `moment` must be (columns, {len(self.keys)}); got {self.mass.shape}.")
 
     @classmethod
-    def of(cls, x: Array, columns: Columns = (None,), *, most: int = MOST, finest: int | None = None) -> Self:
+    def of(cls, x: Array, columns: Weightings = (None,), *, most: int = MOST, finest: int | None = None) -> Self:
         """From points (n,) and columns of weights (n,); None stands for ones.
 
         ``finest`` is a level that the result is known not to exceed, as that of a grid it will be merged with.
@@ -104,7 +105,9 @@ class NestedGrid:
 
 
 def _ceiling(x: Array, most: int) -> int | None:
-    """A level that these points cannot exceed, by some of them; None where all may be kept apart."""
+    """A level that these points cannot exceed, by some of them; None where all are sorted, few or often equal ones."""
+    if len(x) <= _FEW * most:
+        return None
     some = np.unique(x[:: max(1, len(x) // (2 * most))])
     return _finest(np.arcsinh(some), most, FINEST) if len(some) > most else None
 
