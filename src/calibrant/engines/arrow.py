@@ -24,7 +24,6 @@ from .added import Added, free_names
 from .analysis import analyse, together
 from .result import Result
 from .sampling import Sample
-from .scores import fit_to_scores, sees_scores
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -35,8 +34,8 @@ def fit(
 ) -> Any:
     """Fit a calibrator to a table.
 
-    Quantile and scale calibrators see nothing but normal scores, 8 bytes a row, and with its default map the quantile
-    calibrator works in constant memory, whatever the size of the file; the others need the columns in memory.
+    Calibrators to which a summary is enough, such as the default one, work in constant memory, whatever the size of the
+    file, and keep the summary (`summary_`), so that more rows can be added; the others need the columns in memory.
 
     Parameters
     ----------
@@ -58,17 +57,31 @@ def fit(
     3
     """
     pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
-    if sees_scores(calibrator, columns):
-        return fit_to_scores(pieces, columns, calibrator)
+    if getattr(calibrator, "summary_is_enough", False):
+        return _fit_by_summaries(pieces, columns, clone(calibrator))
     whole = Sample()
     for rows in pieces:
         whole.add(rows)
-    rows = _some(whole, columns)
-    extra: dict[str, Any] = {"groups": group_of(rows)} if takes(calibrator.fit, "groups") else {}
+    return _learn(clone(calibrator).fit, columns, _some(whole, columns))
+
+
+def _fit_by_summaries(pieces: Iterator[Rows], columns: Columns, calibrator: Any) -> Any:
+    """Summaries of all pieces, merged, and one fit to what they add up to."""
+    for rows in filter(len, pieces):
+        used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
+        if len(used):
+            _learn(calibrator.partial_fit, columns, used)
+    if not hasattr(calibrator, "n_rows_"):
+        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+    return calibrator.fit_summary(calibrator.summary_)
+
+
+def _learn(fit: Callable[..., Any], columns: Columns, rows: Rows) -> Any:
+    """Fit to these rows, with the groups or classes that they have."""
+    extra: dict[str, Any] = {"groups": group_of(rows)} if takes(fit, "groups") else {}
     if columns.kind == "classes":
         extra["classes"] = np.asarray(columns.keys)
-    forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
-    return clone(calibrator).fit(forecasts, y, sample_weight=rows.weights, **extra)
+    return fit(forecasts_of(columns, rows), outcomes_of(columns, rows), sample_weight=rows.weights, **extra)
 
 
 def evaluate(

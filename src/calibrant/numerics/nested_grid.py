@@ -50,6 +50,8 @@ class NestedGrid:
         shape = (len(self.mass), len(self.keys))
         if self.keys.ndim != 1 or self.mass.shape != shape or self.moment.shape != shape:
             raise ValueError(f"`mass` and `moment` must be (columns, {len(self.keys)}); got {self.mass.shape}.")
+        if not (np.diff(self.keys) > 0).all() or not (self.mass >= 0).all():
+            raise ValueError("`keys` must increase and `mass` must not be negative.")
 
     @classmethod
     def of(cls, x: Array, columns: Weightings = (None,), *, most: int = MOST, finest: int | None = None) -> Self:
