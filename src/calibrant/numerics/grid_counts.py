@@ -12,7 +12,7 @@ from .._checks import Array
 Weightings = Sequence[Array | None]  # weights of the points, None for ones
 Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
 _BLOCK = 32_768  # points worked on at a time
-_WINDOW = 65_536  # cells that are counted in place; points elsewhere are sorted
+_WINDOW = 65_536  # most cells that are counted in place; points elsewhere are sorted
 
 
 def distinct(x: Array, columns: Weightings) -> Sums:
@@ -41,16 +41,19 @@ def counted(x: Array, columns: Weightings, level: int) -> Sums:
     >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
     [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
     """
-    low = _first_cell(x, level)
-    mass, moment = np.zeros((2, len(columns), _WINDOW))
+    fine = 2.0**level
+    low, size = _window(x, fine)
+    mass, moment = np.zeros((2, len(columns), size))
     outside: list[tuple[Array, Array, Weightings]] = []
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]
-        cell = np.floor(np.ldexp(np.arcsinh(block), level))
+        cell = np.arcsinh(block)
+        cell *= fine
+        np.floor(cell, out=cell)
         cell -= low
         weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
-        if cell.min() < 0 or cell.max() >= _WINDOW:
-            within = (cell >= 0) & (cell < _WINDOW)
+        if cell.min() < 0 or cell.max() >= size:
+            within = (cell >= 0) & (cell < size)
             outside.append((cell[~within] + low, block[~within], [None if w is None else w[~within] for w in weights]))
             block, cell = block[within], cell[within]
             weights = [None if w is None else w[within] for w in weights]
@@ -75,15 +78,18 @@ def grouped(keys: Array, mass: Array, moment: Array) -> Sums:
 
 
 def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Weightings) -> None:
+    size = mass.shape[1]
     for j, weights in enumerate(columns):
-        mass[j] += np.bincount(cell, weights, _WINDOW)
-        moment[j] += np.bincount(cell, x if weights is None else weights * x, _WINDOW)
+        mass[j] += np.bincount(cell, weights, size)
+        moment[j] += np.bincount(cell, x if weights is None else weights * x, size)
 
 
-def _first_cell(x: Array, level: int) -> float:
-    """Where the window begins: around the middle of some of the points."""
-    some = np.floor(np.ldexp(np.arcsinh(x[:: len(x) // 1024 + 1]), level))
-    return float(np.median(some) // 1 - _WINDOW // 2)
+def _window(x: Array, fine: float) -> tuple[float, int]:
+    """First cell and number of cells that are counted in place: twice the range of some of the points."""
+    some = np.arcsinh(x[:: len(x) // 1024 + 1]) * fine
+    middle, reach = np.floor(np.median(some)), np.ptp(some) + 64
+    size = int(min(2 * reach, _WINDOW))
+    return float(middle - size // 2), size
 
 
 def _with_others(sums: Sums, outside: list[tuple[Array, Array, Weightings]]) -> Sums:
