@@ -98,14 +98,14 @@ def distinct(labels: NDArray[Any]) -> Classes:
     return np.unique(labels)
 
 
-def classes_of(labels: NDArray[Any], columns: int, names: Any = None) -> Classes:
+def classes_of(labels: NDArray[Any], columns: int, names: Any = None, fewest: int = 2) -> Classes:
     """The classes that the columns of scores stand for.
 
     Those given, or the sorted labels. Integer labels below the number of columns number the columns, so that a class
     without rows does no harm.
     """
     found = distinct(labels)
-    if len(found) < 2:
+    if len(found) < fewest:
         raise ValueError(f"`y` must have at least two classes; all {len(labels)} labels are {found[0].item()!r}.")
     if names is not None:
         given = as_labels(names, "classes")

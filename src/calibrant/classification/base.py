@@ -88,7 +88,7 @@ class ScoreCalibrator(BaseEstimator, ABC):
 
 
 def labelled_rows(
-    table: ClassScores, y: Any, sample_weight: Any, classes: Any = None
+    table: ClassScores, y: Any, sample_weight: Any, classes: Any = None, *, fewest: int = 2
 ) -> tuple[Any, Any, Codes, Array | None]:
     """Rows that have a label and a weight above 0; the classes; these rows' class numbers and weights."""
     labels = as_labels(y)
@@ -107,7 +107,7 @@ def labelled_rows(
         labels = as_labels(labels.tolist())
     if classes is None and table.names is not None and set(np.unique(labels).tolist()) <= set(table.names):
         classes = list(table.names) if len(table.names) == table.n_classes else None
-    known = classes_of(labels, table.n_classes, classes)
+    known = classes_of(labels, table.n_classes, classes, fewest)
     return rows, known, encode(labels, known), None if weights is None else weights[rows]
 
 

@@ -1,7 +1,8 @@
 """All that calibrators learn from, in numbers that do not grow with the rows and can be added up in any order."""
 
 from .base import Summary
+from .classes import ClassSummary
 from .scores import ScoreSummary
 from .spread import SpreadSummary
 
-__all__ = ["ScoreSummary", "SpreadSummary", "Summary"]
+__all__ = ["ClassSummary", "ScoreSummary", "SpreadSummary", "Summary"]
