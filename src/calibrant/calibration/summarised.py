@@ -33,6 +33,11 @@ class Summarised(ABC):
     def _learns_from(self) -> type[Summary]:
         return ScoreSummary
 
+    @property
+    def summary_can_be_calibrated(self) -> bool:
+        """Whether a summary also tells what that of the calibrated forecasts is (`calibrated_summary`)."""
+        return False
+
     def fit_summary(self, summary: Summary) -> Self:
         """Learn from what `summarise` made of some rows, or from several such merged."""
         self._require_enough()

@@ -85,6 +85,15 @@ class QuantileCalibrator(SummarisedCalibrator):
         """Whether no outcome is to be ranked at random."""
         return self.atoms != "random"
 
+    @property
+    def summary_can_be_calibrated(self) -> bool:
+        """Whether calibrated forecasts have no atoms of the map's own."""
+        return self.summary_is_enough and self.map != "step"
+
+    def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
+        """The summary that the same rows have once they are calibrated."""
+        return summary.mapped(self.map_)
+
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
         z, w = normal_scores(forecasts, y, weights, atoms=self.atoms, random_state=self.random_state)

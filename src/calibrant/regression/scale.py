@@ -63,6 +63,15 @@ class ScaleCalibrator(SummarisedCalibrator):
         self.coverage = coverage
         self.n_bins = n_bins
 
+    @property
+    def summary_can_be_calibrated(self) -> bool:
+        """Whether there is one factor for all rows."""
+        return self.method != "bins"
+
+    def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
+        """The summary that the same rows have once they are calibrated."""
+        return summary.mapped(lambda scores: scores / self.factor_)
+
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
         w = np.ones(len(y)) if weights is None else weights

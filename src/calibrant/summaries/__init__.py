@@ -2,7 +2,8 @@
 
 from .base import Summary
 from .classes import ClassSummary
+from .grouped import GroupedSummary
 from .scores import ScoreSummary
 from .spread import SpreadSummary
 
-__all__ = ["ClassSummary", "ScoreSummary", "SpreadSummary", "Summary"]
+__all__ = ["ClassSummary", "GroupedSummary", "ScoreSummary", "SpreadSummary", "Summary"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -75,6 +76,22 @@ class ScoreSummary(Summary):
         """Scores and weights; None if these are all 1."""
         points, mass = self.grid.column(0)
         return points, None if np.all(mass == 1) else mass
+
+    def mapped(self, function: Callable[[Array], Array]) -> ScoreSummary:
+        """Summary of an increasing function of the scores."""
+        points, mass = self.grid.column(0)
+        low, high = function(np.array(self.span)).tolist()
+        return replace(self, grid=NestedGrid.of(function(points), (mass,)), span=(low, high))
+
+    def evenly(self, rows: int, weight: float) -> ScoreSummary | None:
+        """A few of the scores, at even steps of rank, with this total weight; None if that is 0."""
+        if weight == 0:
+            return None
+        points, mass = self.grid.column(0)
+        places = (np.arange(rows) + 0.5) / rows * mass.sum()
+        some = points[np.minimum(np.searchsorted(np.cumsum(mass), places), len(points) - 1)]
+        grid = NestedGrid.of(some, (np.full(rows, weight / rows),))
+        return replace(self, grid=grid, n_rows=rows, span=(float(some[0]), float(some[-1])))
 
     def _merged(self, other: ScoreSummary) -> Self:
         span = min(self.span[0], other.span[0]), max(self.span[1], other.span[1])
