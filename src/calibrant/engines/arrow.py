@@ -57,12 +57,13 @@ def fit(
     3
     """
     pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
-    if getattr(calibrator, "summary_is_enough", False):
-        return _fit_by_summaries(pieces, columns, clone(calibrator))
+    fresh = clone(calibrator)
+    if getattr(fresh, "summary_is_enough", False):
+        return _fit_by_summaries(pieces, columns, fresh)
     whole = Sample()
     for rows in pieces:
         whole.add(rows)
-    return _learn(clone(calibrator).fit, columns, _some(whole, columns))
+    return _learn(fresh.fit, columns, _some(whole, columns))
 
 
 def _fit_by_summaries(pieces: Iterator[Rows], columns: Columns, calibrator: Any) -> Any:

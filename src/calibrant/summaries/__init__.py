@@ -4,6 +4,7 @@ from .base import Summary
 from .classes import ClassSummary
 from .grouped import GroupedSummary
 from .scores import ScoreSummary
+from .segments import SegmentSummary
 from .spread import SpreadSummary
 
-__all__ = ["ClassSummary", "GroupedSummary", "ScoreSummary", "SpreadSummary", "Summary"]
+__all__ = ["ClassSummary", "GroupedSummary", "ScoreSummary", "SegmentSummary", "SpreadSummary", "Summary"]
