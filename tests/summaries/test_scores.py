@@ -79,7 +79,15 @@ def test_residuals(calibrator, unit, rng):
         levels = fitted.transform(new).quantiles([0.01, 0.5, 0.99])
         p = again.transform(new).cdf(levels)
         assert np.abs(p - [0.01, 0.5, 0.99]).max() < (1e-6 if calibrator.map == "spline" else 5e-4)
-        assert again.has_unit_ == fitted.has_unit_ and again.n_rows_ == 60_000
+        assert again.has_unit_ == fitted.has_unit_
+        assert again.n_rows_ == fitted.n_rows_ == again.calibrator_.n_rows_ == fitted.calibrator_.n_rows_ == 60_000
+
+
+@pytest.mark.parametrize("map", ["spline", "ecdf"])
+def test_residuals_that_are_not_finite(map, rng):
+    y = 1.7e308 * rng.uniform(0.2, 1.0, 90_000)
+    with pytest.raises(ValueError, match="residuals must vary and be finite; their root mean square is inf"):
+        ResidualCalibrator(map).fit(-y, y)
 
 
 @pytest.mark.parametrize("n", [300, 100_000])

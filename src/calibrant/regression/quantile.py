@@ -97,7 +97,8 @@ class QuantileCalibrator(SummarisedCalibrator):
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
         z, w = normal_scores(forecasts, y, weights, atoms=self.atoms, random_state=self.random_state)
-        self.fit_scores(z, w, (float(z.min()), float(z.max())), heavy_tails=forecasts.has_heavy_tails)
+        span = (float(z.min()), float(z.max()))
+        self.fit_scores(z, w, span, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
     def _check(self) -> None:
         one_of(self.map, "map", list(FITS))
@@ -110,15 +111,22 @@ class QuantileCalibrator(SummarisedCalibrator):
 
     def _fit_summary(self, summary: ScoreSummary) -> None:
         summary.require(NORMAL)
-        self.fit_scores(*summary.points(), summary.span, heavy_tails=summary.heavy_tails)
+        points, mass = summary.points()
+        self.fit_scores(points, mass, summary.span, n_rows=summary.n_rows, heavy_tails=summary.heavy_tails)
 
     def fit_scores(
-        self, z: Array, weights: Array | None, span: tuple[float, float], *, heavy_tails: bool = False
+        self,
+        z: Array,
+        weights: Array | None,
+        span: tuple[float, float],
+        *,
+        n_rows: int,
+        heavy_tails: bool = False,
     ) -> Self:
         """Learn from normal scores that somebody else has worked out, and from the smallest and largest of them."""
         self._check()
         self.map_ = FITS[self.map](z, weights, heavy_tails=heavy_tails)
-        self.span_, self.heavy_tails_, self.n_rows_ = span, heavy_tails, len(z)
+        self.span_, self.heavy_tails_, self.n_rows_ = span, heavy_tails, n_rows
         return self
 
     def _transform(self, forecasts: Distribution) -> Distribution:

@@ -61,11 +61,14 @@ class ResidualCalibrator(SummarisedCalibrator):
         if self.map == "spline":
             return self._fit_summary(self._summarise(forecasts, y, weights))
         feature = self._feature(forecasts, y)
-        return self._fit_feature(feature, weights, (float(feature.min()), float(feature.max())), forecasts.has_unit)
+        span = (float(feature.min()), float(feature.max()))
+        return self._fit_feature(feature, weights, span, forecasts.has_unit, len(y))
 
     def _feature(self, forecasts: _Points, y: Array) -> Array:
         with np.errstate(over="ignore"):
-            return np.asarray((y - forecasts.loc) / forecasts.unit)
+            feature = np.asarray((y - forecasts.loc) / forecasts.unit)
+        self._check_scale(1.0 if np.isfinite(feature).all() else np.inf)
+        return feature
 
     def _summarise(
         self, forecasts: _Points, y: Array, weights: Array | None, finest: int | None = None
@@ -75,18 +78,22 @@ class ResidualCalibrator(SummarisedCalibrator):
 
     def _fit_summary(self, summary: ScoreSummary) -> None:
         summary.require(RESIDUALS, RATIOS)
-        self._fit_feature(*summary.points(), summary.span, summary.of == RATIOS)
+        self._fit_feature(*summary.points(), summary.span, summary.of == RATIOS, summary.n_rows)
 
-    def _fit_feature(self, feature: Array, w: Array | None, span: tuple[float, float], has_unit: bool) -> None:
-        self.scale_ = root_mean_square(feature, w)
-        if not 0 < self.scale_ < np.inf:
-            raise ValueError(
-                f"residuals must vary and be finite; their root mean square is {self.scale_}. "
-                "Were they fitted in-sample?"
-            )
+    def _fit_feature(
+        self, feature: Array, w: Array | None, span: tuple[float, float], has_unit: bool, n_rows: int
+    ) -> None:
+        self.scale_ = self._check_scale(root_mean_square(feature, w))
         self.has_unit_ = has_unit
         ends = (span[0] / self.scale_, span[1] / self.scale_)
-        self.calibrator_ = QuantileCalibrator(map=self.map).fit_scores(feature / self.scale_, w, ends)
+        self.calibrator_ = QuantileCalibrator(map=self.map).fit_scores(feature / self.scale_, w, ends, n_rows=n_rows)
+
+    def _check_scale(self, scale: float) -> float:
+        if not 0 < scale < np.inf:
+            raise ValueError(
+                f"residuals must vary and be finite; their root mean square is {scale}. Were they fitted in-sample?"
+            )
+        return scale
 
     def _transform(self, forecasts: _Points) -> Distribution:
         if forecasts.has_unit != self.has_unit_:
