@@ -18,6 +18,7 @@ from benchmarks import (  # noqa: E402
     gpc,
     large,
     recalibration,
+    summaries,
     tables,
 )
 
@@ -32,6 +33,7 @@ TABLES = {
     "decisions": decisions.lines,
     "class_measures": class_measures.lines,
     "tables": tables.lines,
+    "summaries": summaries.lines,
 }
 
 

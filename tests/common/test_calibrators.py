@@ -42,8 +42,6 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),
 }
 CALIBRATORS = LISTED | unlisted_calibrators(RegressionCalibrator, LISTED, but=(PointCalibrator,))  # it only moves laws
-    RegressionCalibrator, LISTED, but=(PointCalibrator,)
-)  # that one only moves laws
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 

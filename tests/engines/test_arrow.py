@@ -22,9 +22,11 @@ from calibrant import (
     ResidualCalibrator,
     ScaleCalibrator,
     StackCalibrator,
+    load,
     metrics,
+    save,
 )
-from calibrant.engines import arrow, scores
+from calibrant.engines import arrow
 from calibrant.engines.added import LEVELS, Added
 from calibrant.engines.sampling import Sample
 from calibrant.tables import sources as tables
@@ -84,7 +86,7 @@ def test_fit_by_batches_with_atoms_weights_and_missing_outcomes(tmp_path: Path) 
     assert seen.notes()[0] == "300 of 3000 rows have no outcome and are left out"
 
 
-def test_very_many_rows_are_summarised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_rows_are_summarised(tmp_path: Path) -> None:
     n = 60_000
     rng = np.random.default_rng(2)
     d = data(n)
@@ -92,24 +94,23 @@ def test_very_many_rows_are_summarised(tmp_path: Path, monkeypatch: pytest.Monke
     d["w"] = rng.integers(0, 3, n).astype(float)
     law = Normal(d["mu"], d["sigma"])
     for columns, w in ((NORMAL, None), (Columns("normal", ("mu", "sigma"), target="y", weight="w"), d["w"])):
-        whole = arrow.fit(file(tmp_path, d), columns, QuantileCalibrator())
-        with monkeypatch.context() as patch:
-            patch.setattr(scores, "MOST", 5000)
-            fitted = arrow.fit(file(tmp_path, d), columns, QuantileCalibrator())
+        fitted = arrow.fit(file(tmp_path, d), columns, QuantileCalibrator())
+        whole = QuantileCalibrator().fit(law, d["y"], sample_weight=w)
         levels = [0.0001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.9999]
         one, other = (f.transform(Normal([0.0], 1.0)).quantiles(levels) for f in (fitted, whole))
-        np.testing.assert_allclose(one, other, atol=2e-3)
+        np.testing.assert_allclose(one, other, atol=1e-6)
         assert fitted.n_rows_ == whole.n_rows_ and fitted.span_ == whole.span_
         before, after = (metrics.nll(d["y"], f.transform(law), sample_weight=w) for f in (whole, fitted))
-        assert after == pytest.approx(before, abs=1e-5)
+        assert after == pytest.approx(before, abs=1e-8)
 
 
-def test_scores_that_are_all_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "MOST", 10)
-    kept = scores.Scores(cells=True)
-    for _ in range(5):
-        kept.add(np.zeros(8), None)
-    assert len(kept.all()[0]) == 40 and kept.span == (0.0, 0.0)
+def test_a_table_may_be_continued(tmp_path: Path) -> None:
+    d = data()
+    fitted = arrow.fit(file(tmp_path, {name: column[:2000] for name, column in d.items()}), NORMAL, ScaleCalibrator())
+    save(fitted, tmp_path / "scale.calibrant")
+    loaded = load(tmp_path / "scale.calibrant").partial_fit(Normal(d["mu"][2000:], d["sigma"][2000:]), d["y"][2000:])
+    expected = ScaleCalibrator().fit(Normal(d["mu"], d["sigma"]), d["y"])
+    assert loaded.factor_ == pytest.approx(expected.factor_, rel=1e-12) and loaded.n_rows_ == N
 
 
 def test_other_calibrators_get_the_columns(tmp_path: Path) -> None:

@@ -4,5 +4,6 @@ from ..distributions.scores import normal_scores
 from .base import Calibrator, RegressionCalibrator
 from .chain import Chain
 from .grouped import GroupedCalibrator
+from .summarised import SummarisedCalibrator
 
-__all__ = ["Calibrator", "Chain", "GroupedCalibrator", "RegressionCalibrator", "normal_scores"]
+__all__ = ["Calibrator", "Chain", "GroupedCalibrator", "RegressionCalibrator", "SummarisedCalibrator", "normal_scores"]

@@ -16,11 +16,10 @@ from .base import Calibrator, read_for
 from .contract import Takes, as_forecasts, check_calibrator, fit_with, takes_of
 from .labels import Labels, labels_of, rows_by_label
 from .rows import learnable_rows
+from .summarised_groups import PSEUDO_ROWS, SummarisedGroups
 
-_PSEUDO_ROWS = 40
 
-
-class GroupedCalibrator(Calibrator):
+class GroupedCalibrator(SummarisedGroups, Calibrator):
     r"""Calibrate everything once, then each group on top of that.
 
     The first calibrator learns from all rows. A second one per group learns what is left in the group, from the
@@ -31,6 +30,10 @@ class GroupedCalibrator(Calibrator):
 
     How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for
     itself with nine tenths of the weight.
+
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`) for `QuantileCalibrator`, but for ``map="step"``,
+    and for `ScaleCalibrator`, but for "bins": one for each group, as far from the fit to the rows as theirs. Outcomes
+    on atoms are then spread before the common map and not after it, which may move probabilities by a hundredth.
 
     Parameters
     ----------
@@ -81,10 +84,10 @@ class GroupedCalibrator(Calibrator):
         classes : array-like (K,), optional
             Labels of the columns of class scores.
         """
+        self._forget()
         table = read_for(check_calibrator(self.calibrator), forecasts)
         labels = labels_of(groups, len(table))
-        if not self.strength >= 0:
-            raise ValueError(f"`strength` must be at least 0; got {self.strength}.")
+        self._check_strength()
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
         table, labels = table[rows], labels[rows]
         self.common_ = fit_with(clone(self.calibrator), table, y, sample_weight=weights, classes=classes)
@@ -140,5 +143,5 @@ def _common_rows(after: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[n
 
 def _evenly(order: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
     """Rows at equal steps of the weight along an order."""
-    places = (np.arange(_PSEUDO_ROWS) + 0.5) / _PSEUDO_ROWS * weights.sum()
+    places = (np.arange(PSEUDO_ROWS) + 0.5) / PSEUDO_ROWS * weights.sum()
     return np.asarray(order[np.minimum(np.searchsorted(np.cumsum(weights[order]), places), len(order) - 1)])

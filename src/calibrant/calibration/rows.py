@@ -62,7 +62,7 @@ def _look_like_counts(weights: Array) -> None:
 
 
 def labelled_rows(
-    table: ClassScores, y: Any, sample_weight: Any, classes: Any = None
+    table: ClassScores, y: Any, sample_weight: Any, classes: Any = None, *, fewest: int = 2
 ) -> tuple[Any, Any, Codes, Array | None]:
     """Rows that have a label and a weight above 0; the classes; these rows' class numbers and weights."""
     labels = as_labels(y)
@@ -79,7 +79,7 @@ def labelled_rows(
     labels = labels[rows]
     if labels.dtype.kind == "O":
         labels = as_labels(labels.tolist())
-    if (labels == labels[0]).all():
+    if fewest > 1 and (labels == labels[0]).all():
         raise ValueError(f"`y` must have at least two classes; all {len(labels)} labels are {labels.tolist()[0]!r}.")
     known, codes = class_numbers(labels, table.n_classes, classes, table.classes)
     return rows, known, codes, None if weights is None else weights[rows]

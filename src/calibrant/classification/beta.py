@@ -11,9 +11,10 @@ from .._checks import Array, one_of
 from ..adapters.class_scores import ClassScores
 from ..links.likelihood import most_likely
 from .base import CLIP, check_smoothing
-from .binary import BinaryCalibrator, Events
+from .binary import Events
 from .curves import Curve
 from .platt import smoothed_targets
+from .summarised import SummarisedScores
 
 _LN2 = np.log(2.0)
 _FEATURES = {
@@ -37,13 +38,16 @@ class BetaCurve(Curve):
         return np.asarray(expit(self.a * log_expit(x) - self.b * log_expit(-x) + self.m))
 
 
-class BetaCalibrator(BinaryCalibrator):
+class BetaCalibrator(SummarisedScores):
     r"""Beta calibration: the curves that are right if scores of both classes follow beta laws.
 
     .. math:: p^*(s) = \sigma\bigl(a\ln s - b\ln(1 - s) + m\bigr),\qquad a, b \ge 0
 
     Kull, Silva Filho & Flach (2017). The identity is a = b = 1, m = 0. Where the likeliest a or b would be negative, so
     that the curve would fall, it is 0 and the others are fitted without it. Scores must be probabilities or logits.
+
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
+    that to the rows, with more it differs by less than 10⁻⁶ in probability.
 
     Parameters
     ----------
@@ -81,12 +85,15 @@ class BetaCalibrator(BinaryCalibrator):
         self.smoothing = smoothing
 
     def _positions(self, scores: ClassScores) -> Array:
-        if scores.kind == "margins":
+        self._check_kind(scores.kind)
+        return super()._positions(scores)
+
+    def _check_kind(self, kind: str) -> None:
+        if kind == "margins":
             raise ValueError(
                 "`scores` must be probabilities or logits for beta calibration; got margins. Use PlattCalibrator, or "
                 'say scores_are="logits".'
             )
-        return super()._positions(scores)
 
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:
         one_of(self.parameters, "parameters", tuple(_FEATURES))

@@ -15,7 +15,7 @@ from .base import ScoreCalibrator, nearest_to_certain
 from .curves import Curve
 
 Events = NDArray[np.bool_]
-_LEAST_CLIP = 1e-16  # a probability of 0 has no log odds
+LEAST_CLIP = 1e-16  # a probability of 0 has no log odds
 
 
 class BinaryCalibrator(ScoreCalibrator):
@@ -31,7 +31,7 @@ class BinaryCalibrator(ScoreCalibrator):
     """
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
-        self.nearest_ = max(nearest_to_certain(scores, self.clip), _LEAST_CLIP)
+        self.nearest_ = max(nearest_to_certain(scores, self.clip), LEAST_CLIP)
         x = self._positions(scores)
         self.curves_: list[Any] = [self._fit_one(x[:, j], codes == j, weights) for j in columns_of(scores)]
 

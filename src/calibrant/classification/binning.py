@@ -7,12 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from .._checks import Array, count
 from ..links.groups import Groups
 from .base import CLIP, check_smoothing
 from .binary import Events, RankCalibrator
 from .curves import Curve
+from .summarised import SummarisedScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class StepCurve(Curve):
         return np.asarray(self.values[np.searchsorted(self.edges, x, side="right")])
 
 
-class BinningCalibrator(RankCalibrator):
+class BinningCalibrator(SummarisedScores, RankCalibrator):
     r"""Binning averaging: sort by score, cut into bins of equal size, take the share of events in each.
 
     .. math:: p^*(s) = \frac{k_l + a}{n_l + 2a}\quad\text{for s in bin } l
@@ -37,6 +39,10 @@ class BinningCalibrator(RankCalibrator):
     with n rows of which k are events. Zadrozny & Elkan (2001); Bella et al. (2010). Equal scores are never cut apart: a
     bin ends with the group of equal scores that comes closest to its share of the rows, so that ties may leave fewer
     bins. Edges lie half way between neighbouring scores.
+
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
+    that to the rows; with more, some ten thousand cells of log odds (margins as they are) are never cut apart, which
+    moves a cut by less than a cell and a bin's share of n rows by about the events of one cell over n.
 
     Parameters
     ----------
@@ -65,6 +71,11 @@ class BinningCalibrator(RankCalibrator):
         super().__init__(scores_are=scores_are, clip=clip)
         self.n_bins = n_bins
         self.smoothing = smoothing
+
+    _apart = False
+
+    def _placed(self, x: Array, kind: str) -> Array:
+        return np.asarray(expit(x)) if kind == "probabilities" else x
 
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:
         more = check_smoothing(self.smoothing)

@@ -9,8 +9,9 @@ from scipy.special import expit
 
 from .._checks import Array
 from ..links.likelihood import most_likely
-from .binary import BinaryCalibrator, Events
+from .binary import Events
 from .curves import Curve
+from .summarised import SummarisedScores
 
 _FREE = np.full(2, -np.inf)
 _SPREAD = 4.0  # standard deviation of the scores that are fitted: eight of them are within the bins
@@ -28,7 +29,7 @@ class SigmoidCurve(Curve):
         return np.asarray(expit(-(self.A * x + self.B)))
 
 
-class PlattCalibrator(BinaryCalibrator):
+class PlattCalibrator(SummarisedScores):
     r"""Platt's method: a sigmoid of the score, by maximum likelihood of smoothed targets.
 
     .. math:: p^*(s) = \frac{1}{1 + e^{As + B}},\qquad
@@ -37,6 +38,9 @@ class PlattCalibrator(BinaryCalibrator):
     Platt (1999). s are margins as they are, and the log odds of probabilities and logits, so that a classifier that is
     right already can stay what it is (A = -1, B = 0); scikit-learn takes the sigmoid of the probabilities themselves,
     which ``scores_are="margins"`` gives. The targets keep A and B finite where the scores separate the classes.
+
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
+    that to the rows, with more it differs by less than 10⁻⁶ in probability.
 
     Parameters
     ----------

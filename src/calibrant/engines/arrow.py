@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..calibration.contract import fit_with, takes_of, transform_with
+from ..calibration.contract import takes_of, transform_with
 from ..select import Comparison
 from ..select.candidates import named
 from ..select.compare import compared
@@ -27,7 +27,6 @@ from .added import Added, free_names
 from .analysis import analyse, joint_labels
 from .result import Result
 from .sampling import Sample
-from .scores import fit_to_scores, sees_scores
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -38,8 +37,8 @@ def fit(
 ) -> Any:
     """Fit a calibrator to a table.
 
-    Quantile and scale calibrators see nothing but normal scores, 8 bytes a row, and with its default map the quantile
-    calibrator works in constant memory, whatever the size of the file; the others need the columns in memory.
+    Calibrators to which a summary is enough, such as the default one, work in constant memory, whatever the size of the
+    file, and keep the summary (`summary_`), so that more rows can be added; the others need the columns in memory.
 
     Parameters
     ----------
@@ -61,15 +60,37 @@ def fit(
     3
     """
     pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
-    if sees_scores(calibrator, columns):
-        return fit_to_scores(pieces, columns, calibrator)
+    fresh = clone(calibrator)
+    if getattr(fresh, "summary_is_enough", False):
+        return _fit_by_summaries(pieces, columns, fresh)
     whole = Sample()
     for rows in pieces:
         whole.add(rows)
     rows = _some(whole, columns)
-    groups = group_of(rows) if rows.groups is not None or "groups" in takes_of(calibrator).needs else None
-    forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
-    return fit_with(clone(calibrator), forecasts, y, sample_weight=rows.weights, groups=groups)
+    return fresh.fit(*_learned_from(columns, rows), **_beside(fresh, rows))
+
+
+def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
+    """Summaries of all pieces, merged, and one fit to what they add up to."""
+    for rows in filter(len, pieces):
+        used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
+        if len(used):
+            calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
+    if not hasattr(calibrator, "n_rows_"):
+        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+    return calibrator.fit_summary(calibrator.summary_)
+
+
+def _learned_from(columns: Columns, rows: TableRows) -> tuple[Any, NDArray[Any]]:
+    """Forecasts and outcomes."""
+    return forecasts_of(columns, rows), outcomes_of(columns, rows)
+
+
+def _beside(calibrator: Any, rows: TableRows) -> dict[str, Any]:
+    """What a calibrator takes beside them: weights, and groups where there are some or where it needs them."""
+    taken = takes_of(calibrator)
+    wanted = "groups" in taken.needs or ("groups" in taken.beside and rows.groups is not None)
+    return {"sample_weight": rows.weights, **({"groups": group_of(rows)} if wanted else {})}
 
 
 def evaluate(

@@ -54,13 +54,15 @@ Blocks = Iterable[tuple[Array, NDArray[np.intp], Array]]
 def binned(blocks: Blocks, problems: int, *, apart: bool = True) -> Trials:
     """Collect blocks of (logits (n, K), event of each row (n,), weights (n,)) in 1 024 bins per problem.
 
-    Rows with and without event are averaged apart, so that the first moments of both are exact; fits that count the
-    events of neighbouring points need them together.
-
     >>> few = binned([(np.array([[0.0, -1.0], [0.01, -1.0]]), np.array([0, 1]), np.ones(2))], 2)
     >>> few.rows.sum(axis=1), few.events.sum(axis=1)
     (array([2., 2.]), array([1., 1.]))
     """
+    return trials_of(bin_sums(blocks, problems), apart=apart)
+
+
+def bin_sums(blocks: Blocks, problems: int) -> Array:
+    """Sums over the bins, (4, K, 1 024): weights, weights times logits, and both of the rows with the event."""
     size = problems * N_BINS
     sums = np.zeros((4, size))
     mass, moment, hit, hit_moment = sums
@@ -75,7 +77,16 @@ def binned(blocks: Blocks, problems: int, *, apart: bool = True) -> Trials:
         mine, own = cell[lines, which], x[lines, which]
         hit += np.bincount(mine, weights, size)
         hit_moment += np.bincount(mine, weights * own, size)
-    mass, moment, hit, hit_moment = sums.reshape(4, problems, N_BINS)
+    return sums.reshape(4, problems, N_BINS)
+
+
+def trials_of(sums: Array, *, apart: bool = True) -> Trials:
+    """The bins as trials.
+
+    Rows with and without event are averaged apart, so that the first moments of both are exact; fits that count the
+    events of neighbouring points need them together.
+    """
+    mass, moment, hit, hit_moment = sums
     if not apart:
         return _points(mass, moment, hit)
     miss = np.where(mass - hit > 1e-9 * mass, mass - hit, 0.0)

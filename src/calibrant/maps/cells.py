@@ -10,15 +10,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._checks import Array
-from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.nested_grid import NestedGrid
 
-FEW = 2048  # up to this total weight every distinct score is its own cell
-FINE = 256  # cells per unit of asinh((z - median) / scale)
+FEW = 2048  # cells; up to so many distinct scores each is its own
+FINE = 256  # cells per unit of asinh((z - median) / scale) that repeated scores are spread over at least
 HUGE, TINY = 1e20, 1e-20  # no score is taken for larger, nor for smaller unless 0
 FAR = 1e4  # scales from the median beyond which a score is just "very far"; five per row if there are few rows
 PARTS, MORE_PARTS = 9, 600  # points a repeated score is spread over, and more if it makes up all rows
-_LARGE_BLOCK = 8 * BLOCK
-_BITS, _ZOOM = 65536, 4096
 _LADDER = ((0.25, 0.75), (0.1, 0.9), (0.02, 0.98), (0.001, 0.999), (1e-12, 1 - 1e-12))
 _REACH = np.minimum(ndtri([high for _, high in _LADDER]), 4.0)  # half their distance in a standard normal law
 
@@ -61,10 +59,10 @@ class Cells:
 
 
 def cells_of(z: Array, weights: Array | None = None) -> Cells:
-    """Distinct scores with their counts up to 2048 rows; above, means of cells of width 1/256 in asinh((z − c)/s).
+    """Distinct scores with their counts up to 2048 of them; of more, means of the cells of a `NestedGrid`.
 
     Many rows need no sort, and cells do not depend on the order of rows, nor on whether a row comes twice or with
-    weight 2.
+    weight 2, nor on whether rows were summarised by a finer grid before.
     Scores more than 10⁴ scales (5n if that is less) from the median, infinite ones too, count as that far.
 
     Examples
@@ -77,13 +75,15 @@ def cells_of(z: Array, weights: Array | None = None) -> Cells:
         weights = np.ravel(weights)
         if not weights.all():
             z, weights = z[weights > 0], weights[weights > 0]
-    total = float(z.size if weights is None else weights.sum())
-    if total <= FEW:
-        return _distinct(z, weights)
-    centre, scale = _locate(z, weights, total)
-    if scale == 0.0:
-        return Cells(np.clip(z[:1], -HUGE, HUGE), np.array([total]))
-    return _gridded(z, weights, centre, scale)
+    if max(-z.min(), z.max()) > HUGE:
+        z = np.clip(z, -HUGE, HUGE)
+    z, mass = NestedGrid.of(z, (weights,), most=FEW).column(0)
+    cells = _merged(np.where(np.abs(z) < TINY, 0.0, z), mass)
+    centre, scale = cells.centre_scale()
+    reach = scale * min(FAR, 5 * cells.total)
+    if max(cells.z[-1] - centre, centre - cells.z[0]) <= reach:
+        return cells
+    return _merged(np.clip(cells.z, centre - reach, centre + reach), cells.mass)
 
 
 def spread_ties(cells: Cells) -> Cells:
@@ -112,88 +112,8 @@ def spread_ties(cells: Cells) -> Cells:
     return Cells(points[order], mass[order])
 
 
-def _distinct(z: Array, weights: Array | None) -> Cells:
-    z = np.where(np.abs(z) < TINY, 0.0, np.clip(z, -HUGE, HUGE))
-    order = np.argsort(z, kind="stable")
-    cells = _merged(z[order], np.ones(z.size) if weights is None else weights[order])
-    centre, scale = cells.centre_scale()
-    reach = scale * min(FAR, 5 * cells.total)
-    if max(cells.z[-1] - centre, centre - cells.z[0]) <= reach:
-        return cells
-    return _merged(np.clip(cells.z, centre - reach, centre + reach), cells.mass)
-
-
 def _merged(z: Array, mass: Array) -> Cells:
     """Cells of sorted points, some of them equal but for rounding."""
     rounding = 1e-8 * np.minimum(np.maximum(1.0, np.abs(z[1:])), z[-1] - z[0])
     first = np.flatnonzero(np.append(True, np.diff(z) > rounding))
     return Cells(z[first], np.add.reduceat(mass, first))
-
-
-def _gridded(z: Array, weights: Array | None, centre: float, scale: float) -> Cells:
-    edge = int(np.ceil(np.arcsinh(FAR) * FINE)) + 1
-    size = 2 * edge + 2
-    mass, moment = np.zeros(size), np.zeros(size)
-    low, high = centre - FAR * scale, centre + FAR * scale
-    for part in row_blocks(z.size, block=BLOCK):
-        u = np.clip(z[part], low, high)
-        u -= centre
-        u /= scale
-        position = np.arcsinh(u)
-        position *= FINE
-        position += edge
-        cell = position.astype(np.intp)
-        w = None if weights is None else weights[part]
-        mass += np.bincount(cell, w, minlength=size)
-        moment += np.bincount(cell, u if w is None else w * u, minlength=size)
-    kept = mass > 0
-    return Cells(centre + scale * (moment[kept] / mass[kept]), mass[kept])
-
-
-def _locate(z: Array, weights: Array | None, total: float) -> tuple[float, float]:
-    """Find a centre and a scale for the grid from histograms; 0 if all rows are equal."""
-    edges, mass = _by_leading_bits(z, weights)
-    for low, high in _LADDER:
-        first, last = _between(z, weights, (edges, mass), (low * total, high * total))
-        if last > first:
-            return 0.5 * first + 0.5 * last, (0.5 * last - 0.5 * first) / min(float(ndtri(high)), 4.0)
-    return first, 0.0
-
-
-def _between(
-    z: Array, weights: Array | None, histogram: tuple[Array, Array], ranks: tuple[float, float]
-) -> tuple[float, float]:
-    """Two order statistics, to an eighth of their distance: a histogram, and finer ones where they lie too close."""
-    edges, mass = histogram
-    for _ in range(4):
-        i, j = np.minimum(np.searchsorted(np.cumsum(mass), ranks), mass.size - 1)
-        low, high = edges[i], edges[j + 1]
-        if not high - low > max(1e-14 * max(abs(low), abs(high)), TINY):
-            break
-        if j - i >= 8:
-            return float(0.5 * edges[i] + 0.5 * edges[i + 1]), float(0.5 * edges[j] + 0.5 * edges[j + 1])
-        inner = np.linspace(low, high, _ZOOM + 1)
-        edges, mass = np.concatenate([[low], inner, [high]]), np.zeros(_ZOOM + 2)
-        for part in row_blocks(z.size, block=BLOCK):
-            place = (np.clip(z[part], low, high) - low) * (_ZOOM / (high - low))
-            place += z[part] >= low
-            w = None if weights is None else weights[part]
-            mass += np.bincount(place.astype(np.intp), w, minlength=_ZOOM + 2)
-    return float(low), float(low)
-
-
-def _by_leading_bits(z: Array, weights: Array | None) -> tuple[Array, Array]:
-    """Histogram with a bin for every value of the leading 16 bits: sign, exponent, four of the mantissa."""
-    mass = np.zeros(_BITS)
-    for part in row_blocks(z.size, block=_LARGE_BLOCK):
-        block = np.ascontiguousarray(z[part])
-        key = block.view(np.int64)
-        key = key ^ ((key >> 63) & np.int64(2**63 - 1))  # ordered as the numbers are
-        key >>= 48
-        key += _BITS // 2
-        w = None if weights is None else weights[part]
-        mass += np.bincount(key, w, minlength=_BITS)
-    keys = np.minimum(np.arange(_BITS + 1) - _BITS // 2, _BITS // 2 - 1) << 48
-    edges = (keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)
-    ends = np.where(keys < 0, -HUGE, HUGE)
-    return np.clip(np.where(np.isnan(edges), ends, edges), -HUGE, HUGE), mass

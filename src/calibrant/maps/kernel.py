@@ -10,9 +10,10 @@ from scipy.special import log_ndtr, ndtri_exp
 from .._checks import Array
 from .affine import AffineMap
 from .base import Map
+from .cells import cells_of
 from .spline import SplineMap
 
-_CELLS, _KNOTS = 2048, 257
+_KNOTS = 257
 
 
 def fit_kernel(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
@@ -25,9 +26,9 @@ def fit_kernel(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fa
     >>> fit_kernel(np.random.default_rng(0).normal(0.0, 2.0, 5000))(np.array([2.0])).round(1)
     array([1.])
     """
-    cells, mass = _cells(z, np.ones(len(z)) if weights is None else weights)
-    total = mass.sum()
-    share = mass / total
+    found = cells_of(z, weights)
+    cells, total = found.z, found.total
+    share = found.mass / total
     low, middle, high = (
         cells[min(int(np.searchsorted(np.cumsum(share), q)), len(cells) - 1)] for q in (0.25, 0.5, 0.75)
     )
@@ -41,17 +42,6 @@ def fit_kernel(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fa
     t, slope = _smooth_scores(knots, cells, np.log(share), h)
     fitted = SplineMap.through(knots, slope, float(t[_KNOTS // 2]), _KNOTS // 2)
     return replace(fitted, tails=(1.0, 1.0)) if heavy_tails else fitted
-
-
-def _cells(z: Array, weights: Array) -> tuple[Array, Array]:
-    """Sorted scores, or means of at most 2048 runs of equal size."""
-    order = np.argsort(z, kind="stable")
-    z, weights = z[order], weights[order]
-    if len(z) <= _CELLS:
-        return z, weights
-    starts = np.linspace(0, len(z), _CELLS, endpoint=False).astype(np.intp)
-    mass = np.add.reduceat(weights, starts)
-    return np.add.reduceat(weights * z, starts) / mass, mass
 
 
 def _smooth_scores(knots: Array, cells: Array, log_share: Array, h: float) -> tuple[Array, Array]:

@@ -8,15 +8,18 @@ import numpy as np
 
 from .._checks import Array, column, to_array
 from ..adapters import as_distribution
-from ..calibration import RegressionCalibrator
+from ..calibration import SummarisedCalibrator
 from ..calibration.contract import Takes
 from ..calibration.soundness import POINTS
 from ..distributions import Distribution, LocationScale, Normal
+from ..summaries import ScoreSummary
 from .quantile import QuantileCalibrator
 from .scale import root_mean_square
 
+RESIDUALS, RATIOS = "residuals", "residuals in predicted units"
 
-class ResidualCalibrator(RegressionCalibrator):
+
+class ResidualCalibrator(SummarisedCalibrator):
     r"""Turn any point prediction into a calibrated distribution (Kuleshov et al. 2018, §3.4).
 
     The increasing feature is :math:`\varphi = y - \mu(x)` for plain predictions, or :math:`\varphi = (y -
@@ -24,6 +27,9 @@ class ResidualCalibrator(RegressionCalibrator):
     probabilities. With the plain feature all intervals have one width.
 
     How many rows do I need? About 30 for a usable width, 200 for a shape (skew, heavy tails); see `QuantileCalibrator`.
+
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`): with the default map the fit is that to the rows
+    but for rounding, with others as in `QuantileCalibrator`.
 
     Parameters
     ----------
@@ -56,16 +62,42 @@ class ResidualCalibrator(RegressionCalibrator):
         return _Points.of(forecasts)
 
     def _fit(self, forecasts: _Points, y: Array, weights: Array | None) -> None:
+        if self.map == "spline":
+            return self._fit_summary(self._summarise(forecasts, y, weights))
+        feature = self._feature(forecasts, y)
+        span = (float(feature.min()), float(feature.max()))
+        return self._fit_feature(feature, weights, span, forecasts.has_unit, len(y))
+
+    def _feature(self, forecasts: _Points, y: Array) -> Array:
         with np.errstate(over="ignore"):
-            ratio = (y - forecasts.loc) / forecasts.unit
-        self.scale_ = root_mean_square(ratio, weights)
-        if not 0 < self.scale_ < np.inf:
+            feature = np.asarray((y - forecasts.loc) / forecasts.unit)
+        self._check_scale(1.0 if np.isfinite(feature).all() else np.inf)
+        return feature
+
+    def _summarise(
+        self, forecasts: _Points, y: Array, weights: Array | None, finest: int | None = None
+    ) -> ScoreSummary:
+        kind = RATIOS if forecasts.has_unit else RESIDUALS
+        return ScoreSummary.of_scores(self._feature(forecasts, y), weights, finest=finest, of=kind)
+
+    def _fit_summary(self, summary: ScoreSummary) -> None:
+        summary.require(RESIDUALS, RATIOS)
+        self._fit_feature(*summary.points(), summary.span, summary.of == RATIOS, summary.n_rows)
+
+    def _fit_feature(
+        self, feature: Array, w: Array | None, span: tuple[float, float], has_unit: bool, n_rows: int
+    ) -> None:
+        self.scale_ = self._check_scale(root_mean_square(feature, w))
+        self.has_unit_ = has_unit
+        ends = (span[0] / self.scale_, span[1] / self.scale_)
+        self.calibrator_ = QuantileCalibrator(map=self.map).fit_scores(feature / self.scale_, w, ends, n_rows=n_rows)
+
+    def _check_scale(self, scale: float) -> float:
+        if not 0 < scale < np.inf:
             raise ValueError(
-                f"residuals must vary and be finite; their root mean square is {self.scale_}. "
-                "Were they fitted in-sample?"
+                f"residuals must vary and be finite; their root mean square is {scale}. Were they fitted in-sample?"
             )
-        self.has_unit_ = forecasts.has_unit
-        self.calibrator_ = QuantileCalibrator(map=self.map).fit(self._law(forecasts), y, sample_weight=weights)
+        return scale
 
     def _transform(self, forecasts: _Points) -> Distribution:
         if forecasts.has_unit != self.has_unit_:

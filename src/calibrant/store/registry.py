@@ -10,7 +10,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-ROOMS = ("maps", "links", "calibration", "regression", "classification", "select")
+ROOMS = (
+    "numerics", "maps", "links", "distributions.families", "summaries", "calibration", "regression", "classification",
+    "select",
+)  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
 
 

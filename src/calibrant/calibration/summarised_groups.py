@@ -1,0 +1,63 @@
+"""Groups of rows calibrated from a summary of each."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import clone
+
+from ..summaries import GroupedSummary, Summary
+from .base import read_for
+from .contract import check_calibrator
+from .labels import labels_of, rows_by_label
+from .rows import usable_rows
+from .summarised import Summarised
+
+PSEUDO_ROWS = 40  # of the whole sample that each group sees besides its own
+
+
+class SummarisedGroups(Summarised):
+    """The part of `GroupedCalibrator` that works on summaries, if those of its calibrator can be calibrated too."""
+
+    calibrator: Any
+    strength: float
+
+    @property
+    def summary_is_enough(self) -> bool:
+        """Whether it is for the calibrator of each group."""
+        return bool(getattr(self.calibrator, "summary_can_be_calibrated", False))
+
+    @property
+    def _learns_from(self) -> type[Summary]:
+        return GroupedSummary
+
+    def summarise(self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Summary:
+        """All that would be learned from these rows; see `fit` for the arguments."""
+        self._require_enough()
+        laws = read_for(check_calibrator(self.calibrator), forecasts)
+        labels = labels_of(groups, len(laws))
+        rows, y, weights = usable_rows(len(laws), y, sample_weight)
+        laws, found = laws[rows], {}
+        for name, mine in rows_by_label(labels[rows]).items():
+            found[name] = self.calibrator._summarise(
+                laws[mine], y[mine], None if weights is None else weights[mine], None
+            )
+        return GroupedSummary(found)
+
+    def partial_fit(self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some more rows, as if they had come with those before; see `fit` for the arguments."""
+        return self._continued(lambda _: self.summarise(forecasts, y, groups=groups, sample_weight=sample_weight))
+
+    def _fit_summary(self, summary: GroupedSummary) -> None:
+        self._check_strength()
+        self.common_ = clone(self.calibrator).fit_summary(summary.whole())
+        calibrated = {name: self.common_.calibrated_summary(part) for name, part in summary.groups.items()}
+        pull = GroupedSummary(calibrated).whole().evenly(PSEUDO_ROWS, self.strength)
+        self.calibrators_ = {
+            name: clone(self.calibrator).fit_summary(part if pull is None else part.merge(pull))
+            for name, part in calibrated.items()
+        }
+
+    def _check_strength(self) -> None:
+        if not self.strength >= 0:
+            raise ValueError(f"`strength` must be at least 0; got {self.strength}.")

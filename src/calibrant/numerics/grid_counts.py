@@ -1,0 +1,101 @@
+"""Weights and moments of many points by equal value, or by cell of a level, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+
+Weightings = Sequence[Array | None]  # weights of the points, None for ones
+Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
+_BLOCK = 32_768  # points worked on at a time
+_WINDOW = 65_536  # most cells that are counted in place; points elsewhere are sorted
+
+
+def distinct(x: Array, columns: Weightings) -> Sums:
+    """Weights of equal points.
+
+    >>> [sums.tolist() for sums in distinct(np.array([2.0, 1.0, 2.0]), [None])]
+    [[1.0, 2.0], [[1.0, 2.0]], [[1.0, 4.0]]]
+    """
+    x = x + 0.0  # without the sign of -0.0
+    if all(weights is None for weights in columns):
+        x.sort()
+        first = starts(x)
+        mass = np.tile(np.diff(first, append=len(x)).astype(np.float64), (len(columns), 1))
+        return x[first], mass, mass * x[first]
+    order = np.argsort(x, kind="stable")
+    x = x[order]
+    first = starts(x)
+    ones = np.ones(len(x))
+    mass = np.array([np.add.reduceat(ones if w is None else w[order], first) for w in columns])
+    return x[first], mass, mass * x[first]
+
+
+def counted(x: Array, columns: Weightings, level: int) -> Sums:
+    r"""Sums over the occupied cells :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`, in increasing order.
+
+    >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
+    [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
+    """
+    fine = 2.0**level
+    low, size = _window(x, fine)
+    mass, moment = np.zeros((2, len(columns), size))
+    outside: list[tuple[Array, Array, Weightings]] = []
+    for start in range(0, len(x), _BLOCK):
+        block = x[start : start + _BLOCK]
+        cell = np.arcsinh(block)
+        cell *= fine
+        np.floor(cell, out=cell)
+        cell -= low
+        weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
+        if cell.min() < 0 or cell.max() >= size:
+            within = (cell >= 0) & (cell < size)
+            outside.append((cell[~within] + low, block[~within], [None if w is None else w[~within] for w in weights]))
+            block, cell = block[within], cell[within]
+            weights = [None if w is None else w[within] for w in weights]
+        _add(mass, moment, cell.astype(np.intp), block, weights)
+    there = np.flatnonzero(mass.any(axis=0))
+    keys: Array = there + np.float64(low)
+    sums = (keys, mass[:, there], moment[:, there])
+    return _with_others(sums, outside) if outside else sums
+
+
+def starts(keys: Array) -> NDArray[np.intp]:
+    """First place of each run of equal values in a sorted column."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+
+
+def grouped(keys: Array, mass: Array, moment: Array) -> Sums:
+    """Sums of equal keys, in increasing order of these."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = starts(keys)
+    return keys[first], np.add.reduceat(mass[:, order], first, axis=1), np.add.reduceat(moment[:, order], first, axis=1)
+
+
+def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Weightings) -> None:
+    size = mass.shape[1]
+    for j, weights in enumerate(columns):
+        mass[j] += np.bincount(cell, weights, size)
+        moment[j] += np.bincount(cell, x if weights is None else weights * x, size)
+
+
+def _window(x: Array, fine: float) -> tuple[float, int]:
+    """First cell and number of cells that are counted in place: twice the range of some of the points."""
+    some = np.arcsinh(x[:: len(x) // 1024 + 1]) * fine
+    middle, reach = np.floor(np.median(some)), np.ptp(some) + 64
+    size = int(min(2 * reach, _WINDOW))
+    return float(middle - size // 2), size
+
+
+def _with_others(sums: Sums, outside: list[tuple[Array, Array, Weightings]]) -> Sums:
+    """The points that lie outside of the window, taken in."""
+    keys = np.concatenate([sums[0], *[cell for cell, _, _ in outside]])
+    ones = [[np.ones(len(x)) if w is None else w for w in columns] for _, x, columns in outside]
+    mass = np.hstack([sums[1], *[np.array(part) for part in ones]])
+    moment = np.hstack([sums[2], *[np.array(part) * x for part, (_, x, _) in zip(ones, outside, strict=True)]])
+    return grouped(keys, mass, moment)
