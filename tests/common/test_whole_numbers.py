@@ -56,7 +56,7 @@ def hands() -> Iterator[tuple[str, str, Call]]:
         kind = getattr(calibrant, name)
         if isinstance(kind, type) and issubclass(kind, BaseEstimator):
             given = (P, LABELS) if issubclass(kind, ScoreCalibrator) else (LAW, Y)
-            for argument in set(whole(kind)) - FREE:
+            for argument in sorted(set(whole(kind)) - FREE):
                 yield name, argument, lambda value, k=kind, g=given, a=argument: k(**{a: value}).fit(*g)
     for name, make in LAWS.items():
         yield name, "size", lambda value, m=make: m(np.random.default_rng(0)).sample(value)
