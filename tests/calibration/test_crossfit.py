@@ -24,6 +24,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from calibrant import CalibratedRegressor
 from calibrant.calibration.crossfit import (
@@ -41,6 +42,7 @@ from calibrant.calibration.crossfit import (
 from calibrant.calibration.nested import descend, innermost, takes, weight_name
 from calibrant.calibration.routing import route, uses_groups
 from calibrant.calibration.same_rows import SameRowsWarning, warn_if_seen
+from calibrant.calibration.threads import one_thread
 
 
 class Plain:
@@ -255,6 +257,19 @@ def test_innermost_and_weights_inside_other_models(rng):
 
 
 # ---- routing ----
+def test_weights_that_the_model_cannot_take_go_nowhere():
+    groups = np.arange(30) % 3
+    with pytest.warns(UserWarning, match="KNeighborsRegressor takes no sample_weight"):
+        routed = route(None, KNeighborsRegressor(), GroupKFold(3), {"sample_weight": np.ones(30), "depth": 2}, groups)
+    assert routed.base == {"depth": 2}
+    assert list(routed.split) == ["groups"] and routed.split["groups"] is groups
+
+
+def test_fits_use_one_thread_of_blas():
+    with threadpool_limits(limits=2, user_api="blas"), one_thread():
+        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} == {1}
+
+
 def test_routing_by_name():
     w = np.ones(3)
     assert route(None, Ridge(), None, {"sample_weight": None}).base == {}

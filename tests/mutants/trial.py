@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,14 +16,13 @@ from .trees import write
 
 
 def trial(root: Path, mutant: Mutant, tests: Sequence[tuple[str, float]]) -> Task:
-    """The task that tells which test fails, None if none does; to take five times as long is to fail."""
-    names, seconds = [name for name, _ in tests], sum(seconds for _, seconds in tests)
+    """The task that tells which test fails, None if none does; to take five times as long and 10 s is to fail."""
     original = (root / mutant.path).read_text(encoding="utf-8")
-    work = partial(_first_failure, mutant.path, mutant.source(root), names)
-    return Task(work, 5 * seconds + 20, mutant, lambda tree: write(tree, mutant.path, original))
+    work = partial(_first_failure, mutant.path, mutant.source(root), dict(tests))
+    return Task(work, 5 * sum(dict(tests).values()) + 20, mutant, lambda tree: write(tree, mutant.path, original))
 
 
-def _first_failure(path: str, source: str, tests: list[str], tree: Path) -> str | None:
+def _first_failure(path: str, source: str, tests: dict[str, float], tree: Path) -> str | None:
     import pytest
 
     write(tree, path, source)
@@ -39,9 +40,15 @@ def _first_failure(path: str, source: str, tests: list[str], tree: Path) -> str 
 class _FirstFailure:
     """A pytest plugin: the given tests in the given order; the name of the one that fails."""
 
-    def __init__(self, tests: list[str]) -> None:
+    def __init__(self, tests: dict[str, float]) -> None:
+        self.seconds = tests
         self.order = {name: place for place, name in enumerate(tests)}
         self.failed = ""
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        soon = int(time.process_time() + 5 * self.seconds[nodeid] + 10)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(soon, most), most))
 
     def pytest_sessionstart(self) -> None:
         from hypothesis import Phase, settings
