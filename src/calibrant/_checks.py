@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -107,6 +107,21 @@ def column(values: Any, name: str, rows: int | None = None) -> Array:
     return array
 
 
+def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
+    """Columns of one length from columns and scalars, and the index that the first pandas object among them has."""
+    columns = {name: to_array(value, name) for name, value in values.items()}
+    columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
+    for name, value in columns.items():
+        if value.ndim > 1:
+            raise ValueError(f"`{name}` must be a scalar or 1-dimensional; got shape {value.shape}.")
+    lengths = {c.shape[0] for c in columns.values() if c.ndim}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{name} {c.shape[0]}" for name, c in columns.items() if c.ndim)
+        raise ValueError(f"parameters must have one length; got {shown}.")
+    n = lengths.pop() if lengths else 1
+    return {name: np.broadcast_to(value, (n,)) for name, value in columns.items()}, index_of(*values.values())
+
+
 def same_length(array: Array, name: str, rows: int) -> None:
     """As many entries as forecasts."""
     if len(array) != rows:
@@ -180,6 +195,12 @@ def count(value: Any, name: str, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
     return int(value)
+
+
+def choices(**given: tuple[Any, Iterable[Any]]) -> None:
+    """Members of short lists, each given with its list."""
+    for name, (value, listed) in given.items():
+        one_of(value, name, tuple(listed))
 
 
 def one_of(value: Any, name: str, choices: Sequence[Any]) -> None:

@@ -16,7 +16,7 @@ from calibrant.classification.decision_report import Confusion
 from calibrant.classification.decision_weights import Decisions, best_weight, decide
 from calibrant.classification.decisions import DecisionCalibrator
 from calibrant.classification.objectives import OBJECTIVES, make_objective
-from calibrant.metrics.labels import confusion
+from calibrant.metrics.classes.labels import confusion
 
 
 def costs_of(name, classes, seed=0):

@@ -12,7 +12,7 @@ from calibrant import metrics
 from calibrant.displays import ReliabilityDisplay
 from calibrant.displays._envelope import rank_envelope
 from calibrant.displays._reliability import frequencies
-from calibrant.metrics._classes import EventForecasts
+from calibrant.metrics.classes.forecasts import EventForecasts
 
 Y, P = ["no", "yes", "no", "yes", "yes"], [0.1, 0.3, 0.3, 0.7, 1.0]
 

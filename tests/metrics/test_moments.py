@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from calibrant import metrics
 from calibrant.distributions.families.normal import Normal
-from calibrant.metrics.moments import long_run_covariance
+from calibrant.metrics.tests.moments import long_run_covariance
 
 
 def steps_ahead(rng, n, h, wrong=1.0):

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from calibrant import metrics
 from calibrant.distributions.families.normal import Normal
 from calibrant.distributions.tables.ensemble import Ensemble
-from calibrant.metrics._null_laws import anderson_darling_sf, cramer_von_mises_sf
+from calibrant.metrics.tests.null_laws import anderson_darling_sf, cramer_von_mises_sf
 
 TESTS = [metrics.anderson_darling_test, metrics.cramer_von_mises_test, metrics.ks_test]
 

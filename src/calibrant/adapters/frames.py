@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from .._checks import column_names, index_of, to_array
 from ..distributions.base import Distribution
 from ..distributions.families.normal import Normal
 from ..distributions.tables.quantiles import Quantiles
+from .class_labels import label_in
 
 _CENTRES, _SPREADS = ("mean", "mu", "loc"), ("std", "sigma", "scale", "sd", "stddev")
+_SIDE = re.compile(r"(?:.*[-_])?(?P<side>lo|hi)-(?P<coverage>\d+(?:\.\d+)?)", re.IGNORECASE)
 _LEVEL = re.compile(r"(?P<prefix>q|p|quantile|percentile)?[ _-]?(?P<number>\d*\.?\d+)(?P<percent>%?)", re.IGNORECASE)
 
 
@@ -64,6 +66,26 @@ def _quantiles(levels: list[Any], columns: list[Any]) -> Distribution:
     return law
 
 
+class NamesTell(NamedTuple):
+    """What the names of columns tell: means and standard deviations, quantile levels, labels of classes."""
+
+    moments: dict[Any, str]
+    levels: dict[Any, float]
+    labels: dict[Any, str]
+
+    @classmethod
+    def of(cls, names: list[Any]) -> NamesTell:
+        """Read all names.
+
+        >>> NamesTell.of(["mu", "q10", "AutoARIMA-hi-90", "p_spam", "day"])
+        NamesTell(moments={'mu': 'mean'}, levels={'q10': 0.1, 'AutoARIMA-hi-90': 0.95}, labels={'p_spam': 'spam'})
+        """
+        moments = {name: role for name in names if (role := _role(name)) is not None}
+        levels = {name: level for name in names if (level := level_of(name)) is not None}
+        labels = {name: label for name in names if isinstance(name, str) and (label := label_in(name)) is not None}
+        return cls(moments, levels, labels)
+
+
 def _role(name: Any) -> str | None:
     text = str(name).lower()
     return "mean" if text in _CENTRES else "std" if text in _SPREADS else None
@@ -74,6 +96,8 @@ def level_of(name: Any) -> float | None:
 
     >>> [level_of(name) for name in (0.1, "0.1", "q0.1", "q10", "q2.5", "p90", "97.5%", "median", "day", 3)]
     [0.1, 0.1, 0.1, 0.1, 0.025, 0.9, 0.975, 0.5, None, None]
+    >>> level_of("AutoARIMA-lo-90"), level_of("AutoARIMA-hi-90")
+    (0.05, 0.95)
     """
     if isinstance(name, tuple):  # nested columns, such as (variable, level)
         name = name[-1]
@@ -81,6 +105,11 @@ def level_of(name: Any) -> float | None:
         return float(name) if 0 < name < 1 else None
     if str(name).lower() == "median":
         return 0.5
+    side = _SIDE.fullmatch(str(name))
+    if side is not None:
+        half = float(side["coverage"]) / 200
+        level = round(0.5 - half if side["side"].lower() == "lo" else 0.5 + half, 12)
+        return level if 0 < level < 1 else None
     found = _LEVEL.fullmatch(str(name).strip())
     if found is None:
         return None

@@ -52,7 +52,7 @@ class Calibrator(BaseEstimator, ABC):
 
     def _read(self, forecasts: Any) -> Any:
         """Forecasts in the form that this calibrator works on; must have a length and be sliceable by rows."""
-        return as_distribution(forecasts)
+        return forecasts if isinstance(forecasts, Distribution) else as_distribution(forecasts)
 
     def _examples(self) -> Any:
         """Forecasts on which one that came from anywhere is tried."""

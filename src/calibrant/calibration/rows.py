@@ -35,7 +35,7 @@ def learnable_rows(forecasts: Any, y: Any, sample_weight: Any = None, classes: A
 def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array | None]:
     """Rows that have an outcome and a weight above 0 (a slice or a mask), with those outcomes and weights."""
     values, kept = outcomes(y, n)
-    weights = sample_weights(sample_weight, n)
+    weights = None if sample_weight is None else sample_weights(sample_weight, n)
     if weights is not None:
         _look_like_counts(weights)
     if kept is None and (weights is None or weights.all()):

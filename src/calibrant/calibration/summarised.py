@@ -119,7 +119,7 @@ class SummarisedCalibrator(Summarised, RegressionCalibrator):
         self._require_enough()
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        return self._summarise(laws[rows], y, weights, finest)
+        return self._summarise(laws if isinstance(rows, slice) else laws[rows], y, weights, finest)  # a slice is all
 
     @abstractmethod
     def _summarise(self, forecasts: Any, y: Array, weights: Array | None, finest: int | None) -> Summary:

@@ -10,16 +10,14 @@ from typing import Any
 from ..engines.arrow import evaluate
 from ..engines.result import Result
 from ..tables.columns import Columns
-from ..tables.detection import Asked, find_columns
-from ..tables.sources import open_table
+from ..tables.detection import Asked, open_columns
 from .advice import how_to_apply
 from .console import progress
 
 
 def analyse_table(path: Path, asked: Asked, candidates: Callable[[Columns], Any], most: int) -> Result:
     """Evaluate the forecasts in a table with the candidates for its columns."""
-    table = open_table(path)
-    columns, notes = find_columns(table, asked)
+    table, columns, notes = open_columns(path, asked)
     with progress("looking", table.rows) as (done, stage):
         tried = candidates(columns)
         result = evaluate(table, columns, candidates=tried, most=most, progress=done, stage=stage)

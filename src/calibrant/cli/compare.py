@@ -13,8 +13,7 @@ from ..engines.arrow import compare
 from ..metrics.catalogue import Measured, label, measures_of
 from ..select import Comparison
 from ..tables.columns import Columns
-from ..tables.detection import Asked, find_columns
-from ..tables.sources import open_table
+from ..tables.detection import Asked, open_columns
 from .advice import how_to_apply
 from .console import note, progress, say, say_json, say_table
 from .methods import candidates_for
@@ -42,8 +41,7 @@ def command(
 
     **Example:** `calibrant compare forecasts.csv --method scale --method quantile --method stack`
     """
-    source = open_table(table)
-    columns, notes = find_columns(source, asked)
+    source, columns, notes = open_columns(table, asked)
     candidates = candidates_for(columns, method) if method else None
     if columns.time and repeats > 1:
         raise ValueError("--repeats is for random folds; those along --time are always the same.")

@@ -14,9 +14,8 @@ from ..engines.sampling import Sample
 from ..regression import PointCalibrator
 from ..store.calibrators import save
 from ..tables.columns import Columns
-from ..tables.detection import Asked, find_columns
-from ..tables.sources import open_table
-from ..tables.writing import check_output, write_errors
+from ..tables.detection import Asked, open_columns
+from ..tables.writing import check_output
 from .console import note, progress, say, say_json
 from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
@@ -55,8 +54,7 @@ def command(
 
     **Example:** `calibrant fit forecasts.csv --mean mu --std sigma --target y -o shop.calibrant`
     """
-    source = open_table(table)
-    columns, notes = find_columns(source, asked)
+    source, columns, notes = open_columns(table, asked)
     name, calibrator = calibrator_of(method, columns)
     check_output(output, table, overwrite=overwrite, table=False)
     sample = Sample(MEASURED)
@@ -66,8 +64,7 @@ def command(
         result = _measured(sample, columns, calibrator, name)
     notes = [*source.notes, *notes, *sample.notes()]
     kept = _metadata(source.name, columns, result, notes)
-    with write_errors(output):
-        save(fitted, output, metadata=kept)
+    save(fitted, output, metadata=kept)
     for text in notes:
         note(text)
     if json:

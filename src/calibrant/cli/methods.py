@@ -30,9 +30,7 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     ...
     ValueError: method 'platt' is not for means and standard deviations; these are: quantile, scale, ...
     """
-    kind = kind_of(columns)
-    made = method(name, kind, NAMES[columns.kind])
-    chosen = next(iter(methods_for(kind))) if name is None else name.lower()
+    chosen, made = method(name, kind_of(columns), NAMES[columns.kind])
     return (chosen + BY_GROUP, GroupedCalibrator(made)) if columns.group else (chosen, made)
 
 
@@ -48,7 +46,7 @@ def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
     chosen = names or [quick]
     if "point" in chosen:
         raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
-    return {name.lower(): method(name, kind_of(columns), NAMES[columns.kind]) for name in chosen}
+    return dict(method(name, kind_of(columns), NAMES[columns.kind]) for name in chosen)
 
 
 def listed(kind: str) -> str:

@@ -11,9 +11,9 @@ from scipy.optimize import isotonic_regression
 from .._checks import Array, one_of
 from ..adapters.class_labels import as_labels, encode
 from ..links.groups import Groups
-from ..metrics._classes import EventForecasts, class_forecasts
-from ..metrics._forecast_bins import ForecastBins
 from ..metrics._inputs import equal_mass_bins
+from ..metrics.classes.bins import ForecastBins
+from ..metrics.classes.forecasts import EventForecasts, class_forecasts
 from ._envelope import rank_envelope
 
 Bins = int | Literal["mass", "pav"]

@@ -12,7 +12,7 @@ from .._checks import Array
 from .._types import Labels
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import as_scores
-from ..metrics._classes import Probabilities
+from ..metrics.classes.forecasts import Probabilities
 from ._axes import COLOURS, add_legend, add_title, dashed_diagonal, dress
 from ._base import Display
 

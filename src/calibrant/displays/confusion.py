@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._checks import Array
 from .._types import Labels, Weights
 from ..adapters.class_labels import as_labels
-from ..metrics.labels import confusion
+from ..metrics.classes.labels import confusion
 from ._axes import add_title, percent
 from ._base import Display
 

@@ -10,8 +10,8 @@ import numpy as np
 from .._checks import Array, probability
 from .._types import Labels, Weights
 from ..adapters.class_scores import ClassScores
-from ..metrics._classes import Probabilities
-from ..metrics._forecast_bins import ForecastBins
+from ..metrics.classes.bins import ForecastBins
+from ..metrics.classes.forecasts import Probabilities
 from ._axes import DIAGONAL, GREY, dress, percent
 from ._base import CurveDisplay
 from ._reliability import BINS, Bins, chosen_event, frequencies, perfect_forecasters

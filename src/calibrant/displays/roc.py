@@ -12,7 +12,7 @@ from .._checks import Array, column, column_names, sample_weights, to_array
 from .._types import Labels, Numbers, Weights
 from ..adapters.class_labels import as_labels, class_numbers, encode, labels_of_columns
 from ..links.groups import Groups
-from ..metrics._classes import known_labels
+from ..metrics.classes.forecasts import known_labels
 from ._axes import DIAGONAL, GREY, evenly
 from ._base import CurveDisplay
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from .._checks import Array, count, index_of, probabilities, probability, to_array
+from .._checks import Array, count, parameters, probabilities, probability, to_array
 from .._types import Numbers
 from ..maps.base import Map, Side, concatenate_maps
 from ..numerics.blocks import BLOCK, row_blocks
@@ -247,19 +247,9 @@ class Parametric(Distribution):
 
     def _set_columns(self, **values: Any) -> None:
         """Store parameters as float columns of one length, and the index they came with."""
-        columns = {name: to_array(value, name) for name, value in values.items()}
-        columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
-        for name, value in columns.items():
-            if value.ndim > 1:
-                raise ValueError(f"`{name}` must be a scalar or 1-dimensional; got shape {value.shape}.")
-        lengths = {c.shape[0] for c in columns.values() if c.ndim}
-        if len(lengths) > 1:
-            shown = ", ".join(f"{name} {c.shape[0]}" for name, c in columns.items() if c.ndim)
-            raise ValueError(f"parameters must have one length; got {shown}.")
-        n = lengths.pop() if lengths else 1
-        for name, value in columns.items():
-            object.__setattr__(self, name, np.broadcast_to(value, (n,)))
-        index = index_of(*values.values())
+        columns, index = parameters(values)
+        for name, column in columns.items():
+            object.__setattr__(self, name, column)
         if index is not None:
             object.__setattr__(self, "_index", index)
 

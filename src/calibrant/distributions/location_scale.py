@@ -19,6 +19,9 @@ class LocationScale(Parametric):
     scale: Array
 
     def _check(self) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.scale.min(initial=1.0) > 0 and np.isfinite(self.loc.sum() + self.scale.sum()):
+                return  # as nearly always
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 

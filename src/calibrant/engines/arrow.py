@@ -59,7 +59,8 @@ def fit(
     >>> fit(table, Columns("normal", ("mu", "sigma"), target="y"), QuantileCalibrator()).n_rows_
     3
     """
-    pieces = _watched(scan_rows(open_table(source), columns), sample, progress)
+    table = source if isinstance(source, Table) else open_table(source)
+    pieces = _watched(scan_rows(table, columns), sample, progress)
     fresh = clone(calibrator)
     if getattr(fresh, "summary_is_enough", False):
         return _fit_by_summaries(pieces, columns, fresh)
@@ -72,9 +73,9 @@ def fit(
 
 def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
     """Summaries of all pieces, merged, and one fit to what they add up to."""
-    for rows in filter(len, pieces):
+    for rows in pieces:
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
-        if len(used):
+        if used.parts[0].size:
             calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
     if not hasattr(calibrator, "n_rows_"):
         raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")

@@ -29,17 +29,18 @@ class Sample:
 
     def add(self, rows: TableRows) -> None:
         """Look at some more rows."""
-        self.seen += len(rows)
+        n = len(rows.parts[0])
+        self.seen += n
         self.read += rows.read
-        if not len(rows):
+        if not n:
             return
         if self.most is not None:
-            keys = self._random.random(len(rows))
+            keys = self._random.random(n)
             kept = np.flatnonzero(keys < self._edge)
-            rows, keys = (rows, keys) if len(kept) == len(rows) else (rows.take(kept), keys[kept])
+            rows, keys = (rows, keys) if len(kept) == n else (rows.take(kept), keys[kept])
             self._keys.append(keys)
         self._pieces.append(rows)
-        if self.most is not None and sum(map(len, self._pieces)) > 2 * self.most:
+        if self.most is not None and sum(map(len, self._keys)) > 2 * self.most:
             self._prune()
 
     def notes(self) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._checks import Array
-from ..numerics.nested_grid import NestedGrid
+from ..numerics.nested_grid import gridded
 
 FEW = 2048  # cells; up to so many distinct scores each is its own
 FINE = 256  # cells per unit of asinh((z - median) / scale) that repeated scores are spread over at least
@@ -77,7 +77,7 @@ def cells_of(z: Array, weights: Array | None = None) -> Cells:
             z, weights = z[weights > 0], weights[weights > 0]
     if max(-z.min(), z.max()) > HUGE:
         z = np.clip(z, -HUGE, HUGE)
-    z, mass = NestedGrid.of(z, (weights,), most=FEW).column(0)
+    z, mass = gridded(z, weights, most=FEW)
     cells = _merged(np.where(np.abs(z) < TINY, 0.0, z), mass)
     centre, scale = cells.centre_scale()
     reach = scale * min(FAR, 5 * cells.total)

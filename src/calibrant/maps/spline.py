@@ -8,11 +8,14 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import Array, complain, finite, positive
 from ..numerics.blocks import in_blocks
 from ..numerics.lookup import KnotIndex
 from .base import Map, Side
+
+_SMALL = 1024  # points that are not worth a table of places, nor blocks
 
 
 class _Pieces(NamedTuple):
@@ -61,6 +64,10 @@ class SplineMap(Map):
 
     def __post_init__(self) -> None:
         """Check that the map increases."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rising = (np.diff(self.knots) > 0).all() and self.slopes.min(initial=1.0) > 0
+            if rising and np.isfinite(self.knots.sum() + self.slopes.sum() + self.values.sum()):
+                return  # as nearly always
         finite(self.values, "values")
         positive(self.slopes, "slopes")
         steps = np.diff(finite(self.knots, "knots"))
@@ -106,10 +113,14 @@ class SplineMap(Map):
 
     def log_slope(self, z: Array) -> Array:
         """log T'(z)."""
-        return in_blocks(self._log_slope, z)
+        return self._log_slope(z) if np.ndim(z) > 0 and z.size <= _SMALL else in_blocks(self._log_slope, z)
+
+    def _piece(self, z: Array) -> NDArray[np.intp]:
+        """The piece that each z is on."""
+        return np.searchsorted(self.knots, z, side="right") if z.size <= _SMALL else self._by_knot.segment(z)
 
     def _height(self, z: Array) -> Array:
-        piece = self._by_knot.segment(z)
+        piece = self._piece(z)
         knot, value, slope, bend = self._pieces
         d = z - knot.take(piece)
         out = bend.take(piece)
@@ -136,7 +147,7 @@ class SplineMap(Map):
         return rise
 
     def _log_slope(self, z: Array) -> Array:
-        piece = self._by_knot.segment(z)
+        piece = self._piece(z)
         knot, _, slope, bend = self._pieces
         out = np.clip(z, self.knots[0], self.knots[-1])
         out -= knot.take(piece)
@@ -153,7 +164,7 @@ def _finite_only(function: Callable[[Array], Array], z: Array) -> Array:
         return function(block) if known.all() else np.where(known, function(block), block)
 
     with np.errstate(over="ignore", invalid="ignore"):
-        return in_blocks(guarded, z)
+        return guarded(z) if np.ndim(z) > 0 and z.size <= _SMALL else in_blocks(guarded, z)
 
 
 def increasing(knots: Array) -> Array:

@@ -13,29 +13,29 @@ Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. In
 """
 
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
-from .brier import BrierDecomposition, brier_decomposition, brier_score
-from .calbin import calbin
-from .calloss import calloss
-from .class_tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
+from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
+from .classes.calbin import calbin
+from .classes.calloss import calloss
+from .classes.ece import ece
+from .classes.labels import ClassProportions, class_proportions, confusion, macro_accuracy
+from .classes.noise_floor import noise_floor
+from .classes.probabilities import class_sharpness, log_loss
+from .classes.smooth_ece import smooth_ece
+from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
-from .ece import ece
 from .intervals import coverage
-from .labels import ClassProportions, class_proportions, confusion, macro_accuracy
-from .moments import knueppel_test
-from .noise_floor import noise_floor
 from .pit_values import pit
-from .point_table import PointSummary, point_summary
-from .points import mae, mape, mean_error, mean_ratio, mse, relative_mse
-from .probabilities import class_sharpness, log_loss
+from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
+from .points.table import PointSummary, point_summary
+from .points.tolerance import ToleranceCurve, error_tolerance
 from .quantile_calibration import calibration_curve, calibration_error, calibration_floor
 from .scores import crps, interval_score, nll, pinball_loss
-from .smooth_ece import smooth_ece
 from .spread import ence, sharpness
 from .summary_table import Summary, summary
+from .tests.moments import knueppel_test
+from .tests.uniformity import TestResult, anderson_darling, anderson_darling_test, cramer_von_mises_test, ks_test
 from .threshold_calibration import ThresholdReliability, threshold_reliability
-from .tolerance import ToleranceCurve, error_tolerance
-from .uniformity import TestResult, anderson_darling, anderson_darling_test, cramer_von_mises_test, ks_test
 
 __all__ = [
     "BrierDecomposition",

@@ -12,16 +12,16 @@ from scipy.special import ndtri, stdtrit
 
 from .._checks import Array
 from ._inputs import average, level_grid
-from .brier import brier_score
-from .ece import binned_error, ece
+from .classes.brier import brier_score
+from .classes.ece import binned_error, ece
+from .classes.probabilities import log_loss
 from .evaluation import ClassEvaluation, LawEvaluation
 from .intervals import coverage
-from .points import mae, mse
-from .probabilities import log_loss
+from .points.errors import mae, mse
 from .quantile_calibration import calibration_error, calibration_floor, observed_levels
 from .scores import crps, nll, pinball_loss
 from .spread import ence, sharpness
-from .uniformity import anderson_darling, anderson_darling_of, ordered_pits
+from .tests.uniformity import anderson_darling, anderson_darling_of, ordered_pits
 
 LEVEL = 0.9  # of all intervals around measures
 RESAMPLES = 200

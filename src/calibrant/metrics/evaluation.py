@@ -14,10 +14,10 @@ from .._checks import Array
 from ..adapters.class_labels import Classes, Codes
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ._classes import ClassForecasts, EventForecasts
-from .brier import brier_scores
-from .ece import problems_of_kind
-from .probabilities import log_losses
+from .classes.brier import brier_scores
+from .classes.ece import problems_of_kind
+from .classes.forecasts import ClassForecasts, EventForecasts
+from .classes.probabilities import log_losses
 from .scores import log_scores, pinball_loss
 
 Mask = NDArray[np.bool_]

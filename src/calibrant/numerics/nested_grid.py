@@ -122,3 +122,12 @@ def _finest(places: Array, most: int, level: int) -> int:
         cells = np.floor(np.ldexp(places, middle))
         low, high = (middle, high) if np.count_nonzero(np.diff(cells)) < most else (low, middle - 1)
     return low
+
+
+def gridded(x: Array, weights: Array | None, *, most: int = MOST) -> tuple[Array, Array]:
+    """Distinct points and their weights, or means of cells where there are more than ``most`` of them.
+
+    >>> gridded(np.array([2.0, 1.0, 2.0]), None)
+    (array([1., 2.]), array([1., 2.]))
+    """
+    return NestedGrid.of(x, (weights,), most=most).column(0)

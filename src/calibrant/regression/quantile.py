@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from .._checks import Array, one_of
+from .._checks import Array, choices
 from ..calibration import SummarisedCalibrator, normal_scores
 from ..distributions import Distribution, Recalibrated
 from ..maps import Map, UnitTails, fit_beta, fit_ecdf, fit_isotonic, fit_kernel, fit_spline, fit_step
 from ..summaries import ScoreSummary
 from ..summaries.scores import NORMAL
 
+ATOMS = ("spread", "random")
 FITS: dict[str, Callable[..., Map]] = {
     "spline": fit_spline,
     "ecdf": fit_ecdf,
@@ -101,17 +102,15 @@ class QuantileCalibrator(SummarisedCalibrator):
         self.fit_scores(z, w, span, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
     def _check(self) -> None:
-        one_of(self.map, "map", list(FITS))
-        one_of(self.atoms, "atoms", ["spread", "random"])
+        if self.map not in FITS or self.atoms not in ATOMS:
+            choices(map=(self.map, FITS), atoms=(self.atoms, ATOMS))
 
     def _summarise(self, forecasts: Distribution, y: Array, weights: Array | None, finest: int | None) -> ScoreSummary:
-        self._check()
         z, w = normal_scores(forecasts, y, weights)
         return ScoreSummary.of_scores(z, w, finest=finest, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
     def _fit_summary(self, summary: ScoreSummary) -> None:
-        summary.require(NORMAL)
-        points, mass = summary.points()
+        points, mass = summary.points(NORMAL)
         self.fit_scores(points, mass, summary.span, n_rows=summary.n_rows, heavy_tails=summary.heavy_tails)
 
     def fit_scores(

@@ -81,8 +81,7 @@ class ResidualCalibrator(SummarisedCalibrator):
         return ScoreSummary.of_scores(self._feature(forecasts, y), weights, finest=finest, of=kind)
 
     def _fit_summary(self, summary: ScoreSummary) -> None:
-        summary.require(RESIDUALS, RATIOS)
-        self._fit_feature(*summary.points(), summary.span, summary.of == RATIOS, summary.n_rows)
+        self._fit_feature(*summary.points(RESIDUALS, RATIOS), summary.span, summary.of == RATIOS, summary.n_rows)
 
     def _fit_feature(
         self, feature: Array, w: Array | None, span: tuple[float, float], has_unit: bool, n_rows: int

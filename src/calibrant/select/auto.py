@@ -103,7 +103,7 @@ class AutoCalibrator(Calibrator):
         """
         task = task_of(self.candidates) if self.task == "auto" else self.task
         table = read_forecasts(forecasts, y, task, self.scores_are)
-        options = {"groups": groups, "classes": classes, "cv": self.cv, "random_state": self.random_state}
+        options = {"groups": groups, "classes": classes, "cv": self._folds()}
         trial = Trial.of(table, y, sample_weight=sample_weight, **options)
         candidates = named(self.candidates, table, grouped=groups is not None)
         with one_thread(), parallel_config(n_jobs=self.n_jobs):
@@ -114,6 +114,12 @@ class AutoCalibrator(Calibrator):
         if self._of_classes:
             self.classes_ = trial.classes
         return self
+
+    def _folds(self) -> Any:
+        """The folds, with the seed where they are drawn."""
+        if self.random_state is None or hasattr(self.cv, "split"):
+            return self.cv
+        return (*(self.cv if isinstance(self.cv, tuple) else (self.cv, 1)), self.random_state)[:3]
 
     def _compared(self, candidates: dict[str, Any], trial: Trial) -> Comparison:
         if trial.weights.sum() >= FEWEST and trial.rarest() > 1:

@@ -19,9 +19,7 @@ def compare(
     sample_weight: Any = None,
     groups: Any = None,
     time: Any = None,
-    classes: Any = None,
     cv: Any = 5,
-    random_state: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     r"""Compare calibrators by the cross-validated logarithmic score; "none" always competes.
@@ -46,12 +44,8 @@ def compare(
         Labels of groups: each candidate then competes with one a group, "... by group".
     time : array-like (n,), optional
         Each fold is then calibrated by the rows before it.
-    classes : array-like (K,), optional
-        Labels of the columns of class scores, where these do not tell.
-    cv : int, pair of ints or splitter, default 5
-        Number of folds, at random and with equal shares of the classes; folds and repetitions; or a splitter.
-    random_state : int, optional
-        Of the folds; None always takes the same.
+    cv : int, tuple of ints or splitter, default 5
+        Number of folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter.
     progress : callable, optional
         Called with the number of fits done and of all fits.
 
@@ -72,8 +66,7 @@ def compare(
     'TemperatureCalibrator'
     """
     table = read_forecasts(forecasts, y, task_of(candidates))
-    options = {"groups": groups, "time": time, "classes": classes, "cv": cv, "random_state": random_state}
-    trial = Trial.of(table, y, sample_weight=sample_weight, **options)
+    trial = Trial.of(table, y, sample_weight=sample_weight, groups=groups, time=time, cv=cv)
     return compared(trial, named(candidates, table, grouped=groups is not None), progress)
 
 

@@ -26,8 +26,8 @@ def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
     return {**auto, **table} if kind == "scores" else {**table, **auto}
 
 
-def method(name: str | None, kind: str, what: str = "") -> Any:
-    """The calibrator of a name for forecasts of a kind, or the default.
+def method(name: str | None, kind: str, what: str = "") -> tuple[str, Any]:
+    """Name and calibrator for forecasts of a kind: those asked for, or the default.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def method(name: str | None, kind: str, what: str = "") -> Any:
     Examples
     --------
     >>> method(None, "distributions")
-    QuantileCalibrator()
+    ('quantile', QuantileCalibrator())
     >>> method("platt", "distributions")
     Traceback (most recent call last):
     ...
@@ -53,4 +53,4 @@ def method(name: str | None, kind: str, what: str = "") -> Any:
         text = f"is not for {what or kind}" if exists else "is not known"
         text += f", {close[0]!r} perhaps" if close and not exists else ""
         raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
-    return offered[chosen]()
+    return chosen, offered[chosen]()

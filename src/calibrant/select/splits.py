@@ -22,7 +22,6 @@ def split_rows(
     groups: NDArray[np.object_] | None = None,
     time: NDArray[Any] | None = None,
     cv: Any = 5,
-    random_state: int | None = None,
 ) -> tuple[DistinctRows, list[Split]]:
     """Distinct rows of forecasts and outcomes, and splits of them.
 
@@ -33,14 +32,14 @@ def split_rows(
         Outcomes; numbers of classes where the table holds scores.
     weights : ndarray (n,)
     groups, time : ndarray (n,), optional
-    cv : int, pair of ints or splitter
-    random_state : int, optional
+    cv : int, tuple of ints or splitter
+        Folds; folds, repetitions and seed.
     """
     if hasattr(cv, "split"):
         unit = units_of(table, codes)
         whole = DistinctRows(np.arange(len(codes)), weights, unit, np.zeros(len(codes), dtype=bool))
         return whole, given_splits(cv, codes, groups, unit)
-    folds, repeats = cv if isinstance(cv, tuple) else (cv, 1)
+    folds, repeats, seed = _three(cv)
     distinct = DistinctRows.of(table, codes, weights, _numbered(groups, time))
     if len(distinct.rows) < 2:
         raise ValueError(f"calibrators are tried on at least two different rows; all {len(codes)} are copies of one.")
@@ -48,7 +47,7 @@ def split_rows(
         moments = np.unique(time, return_inverse=True)[1].reshape(-1)
         distinct = distinct.sorted_by(moments)
         return distinct, time_splits(moments[distinct.rows], distinct.weights, folds)
-    rng = np.random.default_rng(0 if random_state is None else random_state)
+    rng = np.random.default_rng(seed)
     distinct, fold = spread_over(distinct, count(folds, "cv", least=2), rng)
     strata = _strata(table, codes, distinct) if isinstance(table, ClassScores) else None
     splits = [
@@ -57,6 +56,18 @@ def split_rows(
         for split in random_splits(distinct.unit, folds, rng, strata=strata, fold=fold)
     ]
     return distinct, splits
+
+
+def _three(cv: Any) -> tuple[Any, Any, Any]:
+    """Folds, repetitions and seed, of which the last ones may be missing.
+
+    >>> _three(5), _three((5, 3))
+    ((5, 1, 0), (5, 3, 0))
+    """
+    given = cv if isinstance(cv, tuple) else (cv,)
+    if not 0 < len(given) <= 3:
+        raise ValueError(f"`cv` must be folds, repetitions and seed, at most; got {cv!r}.")
+    return (*given, *(5, 1, 0)[len(given) :])
 
 
 def random_splits(

@@ -75,7 +75,6 @@ class Trial:
         time: Any = None,
         classes: Any = None,
         cv: Any = 5,
-        random_state: int | None = None,
     ) -> Trial:
         """Split rows that have an outcome and a weight.
 
@@ -90,11 +89,9 @@ class Trial:
             Each block is then forecast from the rows before it.
         classes : array-like (K,), optional
             Labels of the columns of scores.
-        cv : int, pair of ints or splitter
-            Folds, at random and with equal shares of the classes; folds and repetitions; or a splitter, which sees the
-            rows as they came.
-        random_state : int, optional
-            Of the folds; None always takes the same.
+        cv : int, tuple of ints or splitter
+            Folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter, which
+            sees the rows as they came.
         """
         labels = None if groups is None else labels_of(groups, len(forecasts))
         when = None if time is None else _times(time, len(forecasts))
@@ -106,7 +103,7 @@ class Trial:
         w = np.ones(len(outcomes)) if weights is None else weights
         labels, when = (None if column is None else column[used] for column in (labels, when))
         codes = outcomes if known is None else encode(outcomes, known)
-        options = {"groups": labels, "time": when, "cv": cv, "random_state": random_state}
+        options = {"groups": labels, "time": when, "cv": cv}
         distinct, splits = split_rows(table, codes, w, **options)
         kept = distinct.rows
         labels, when = (None if column is None else column[kept] for column in (labels, when))

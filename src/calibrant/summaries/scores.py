@@ -72,8 +72,10 @@ class ScoreSummary(Summary):
         if self.of not in kinds:
             raise ValueError(f"`summary` must be of {' or '.join(kinds)}; it is of {self.of}.")
 
-    def points(self) -> tuple[Array, Array | None]:
-        """Scores and weights; None if these are all 1."""
+    def points(self, *kinds: str) -> tuple[Array, Array | None]:
+        """Scores and weights; None if these are all 1. They must be of one of the kinds, where some are named."""
+        if kinds:
+            self.require(*kinds)
         points, mass = self.grid.column(0)
         return points, None if np.all(mass == 1) else mass
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -11,18 +10,15 @@ from typing import Any
 import pyarrow as pa
 
 from .._checks import one_of
-from ..adapters.class_labels import label_in
 from ..adapters.class_scores import KINDS
-from ..adapters.frames import _role as moment_of
-from ..adapters.frames import level_of
+from ..adapters.frames import NamesTell, level_of
 from .columns import Columns
 from .roles import Role, RoleError
 from .rows import MISSING, texts
-from .sources import Table
+from .sources import Table, open_table
 
 TARGETS = ("y", "y_true", "target", "actual", "actuals", "outcome", "outcomes", "observed", "observation", "truth")
 LABELS = (*TARGETS, "label", "class")
-_SIDE = re.compile(r"(?:.*[-_])?(?P<side>lo|hi)-(?P<coverage>\d+(?:\.\d+)?)", re.IGNORECASE)
 ROLES = {
     "normal": "{mean} and {std}",
     "quantiles": "{quantile}",
@@ -76,6 +72,12 @@ class Asked:
         return [kind for kind, value in spoken.items() if value]
 
 
+def open_columns(source: Any, asked: Asked) -> tuple[Table, Columns, list[str]]:
+    """A table of forecasts and outcomes, the roles of its columns, and notes on those that nobody named."""
+    table = open_table(source)
+    return table, *find_columns(table, asked)
+
+
 def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[Columns, list[str]]:
     """Roles of columns, and notes on those that nobody named.
 
@@ -96,7 +98,8 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     >>> notes
     ['found means and standard deviations in `mu`, `sigma`', 'found outcomes in `y`']
     """
-    one_of(asked.scores_are, "scores_are", KINDS[:3])
+    if asked.scores_are not in KINDS[:3]:
+        one_of(asked.scores_are, "scores_are", KINDS[:3])
     notes: list[str] = []
     roles: dict[str, Any] = {
         name: existing_column(table, getattr(asked, name))
@@ -189,25 +192,11 @@ def _pair(text: str, example: Role) -> tuple[str, str]:
 def _level(table: Table, text: str) -> tuple[float, str]:
     key, name = (text, text) if text in table.columns or "=" not in text else _pair(text, Role("quantile", "0.1=q10"))
     name = existing_column(table, name)
-    level = level_in(key)
+    level = level_of(key)
     if level is None:
         rule = "{quantile:{given!r}} must tell a level between 0 and 1, like {quantile:0.1={name}}."
         raise RoleError(rule, given=text, name=name)
     return level, name
-
-
-def level_in(name: str) -> float | None:
-    """Quantile level that a column's name tells: ``q10``, ``0.1``, ``Model-lo-90``.
-
-    >>> level_in("q10"), level_in("AutoARIMA-lo-90"), level_in("AutoARIMA-hi-90"), level_in("day")
-    (0.1, 0.05, 0.95, None)
-    """
-    side = _SIDE.fullmatch(name)
-    if side is None:
-        return level_of(name)
-    half = float(side["coverage"]) / 200
-    level = round(0.5 - half if side["side"].lower() == "lo" else 0.5 + half, 12)
-    return level if 0 < level < 1 else None
 
 
 def _quantiles(found: list[tuple[float, str]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -224,13 +213,13 @@ def _quantiles(found: list[tuple[float, str]]) -> tuple[tuple[str, ...], tuple[f
 def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, tuple[str, ...], tuple[Any, ...]]:
     """Kind, columns and keys of the forecasts that names tell."""
     found: list[tuple[str, tuple[str, ...], tuple[Any, ...]]] = []
-    moments = {role: [name for name in free if moment_of(name) == role] for role in ("mean", "std")}
-    if all(len(names) == 1 for names in moments.values()):
-        found.append(("normal", (*moments["mean"], *moments["std"]), ()))
-    levels = [(level, name) for name in free if (level := level_in(name)) is not None]
-    classes = {name: label for name in free if (label := label_in(name)) is not None}
+    told = NamesTell.of(free)
+    means, stds = ([name for name, role in told.moments.items() if role == kind] for kind in ("mean", "std"))
+    if len(means) == len(stds) == 1:
+        found.append(("normal", (*means, *stds), ()))
+    levels, classes = [(level, name) for name, level in told.levels.items()], told.labels
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
-    if classes and not (numbers and all(level_in(name) is not None for name in classes)):
+    if classes and not (numbers and all(name in told.levels for name in classes)):
         found.append(("classes", tuple(classes), tuple(classes.values())))
         levels = [(level, name) for level, name in levels if name not in classes]
     if len(levels) > 1:

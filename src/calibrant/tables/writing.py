@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -57,14 +56,15 @@ def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
             for batch in parts:
                 writer.write_batch(batch)
 
-    with write_errors(path):
+    try:
         write_atomically(path, fill)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
+        raise ValueError(f"cannot write `{path}`: {one_line(reason)}") from reason
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    with write_errors(path):
-        write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
+    write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
 
 
 def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
@@ -75,19 +75,6 @@ def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
         return pa.ipc.new_file(file, schema)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     return csv.CSVWriter(file, schema, write_options=csv.WriteOptions(delimiter=delimiter))
-
-
-@contextmanager
-def write_errors(path: Path) -> Iterator[None]:
-    """Tell in one line why a path could not be written."""
-    try:
-        yield
-    except OSError as reason:
-        if reason.errno is None:  # it came from reading, and says so
-            raise
-        raise type(reason)(f"cannot write `{path}`: {one_line(reason.strerror)}") from reason
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
-        raise ValueError(f"cannot write `{path}`: {one_line(reason)}") from reason
 
 
 def _ignored(_: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyval
 from scipy.special import gamma, kve
 
-from .._checks import Array
+from ..._checks import Array
 
 TERMS, NODES = 60, 32
 COSINES = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)  # Gauss-Chebyshev nodes on (-1, 1), weights pi / NODES

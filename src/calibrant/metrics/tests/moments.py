@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from .._checks import Array, count
-from .._types import Numbers, Weights
-from ..distributions.scores import log_pits, score_intervals
-from ._inputs import paired, total
+from ..._checks import Array, count
+from ..._types import Numbers, Weights
+from ...distributions.scores import log_pits, score_intervals
+from .._inputs import paired, total
 from .uniformity import TestResult
 
 

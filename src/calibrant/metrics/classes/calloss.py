@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from .._checks import one_of
-from .._types import Labels, Weights
-from ..links.groups import Groups
-from ._classes import Probabilities, class_forecasts
+from ..._checks import one_of
+from ..._types import Labels, Weights
+from ...links.groups import Groups
+from .forecasts import Probabilities, class_forecasts
 
 
 def calloss(

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from .._checks import Array, count, one_of
-from ._classes import EventForecasts
-from ._inputs import BinLabels, equal_mass_bins
+from ..._checks import Array, count, one_of
+from .._inputs import BinLabels, equal_mass_bins
+from .forecasts import EventForecasts
 
 Binning = Literal["width", "mass"]
 

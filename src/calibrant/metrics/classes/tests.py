@@ -8,13 +8,13 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, norm
 
-from .._brief import Brief
-from .._checks import Array
-from .._types import Labels, Weights
-from ..numerics.newton import newton
-from ._classes import EventForecasts, Probabilities, class_forecasts
-from ._forecast_bins import ForecastBins
-from .uniformity import TestResult
+from ..._brief import Brief
+from ..._checks import Array
+from ..._types import Labels, Weights
+from ...numerics.newton import newton
+from ..tests.uniformity import TestResult
+from .bins import ForecastBins
+from .forecasts import EventForecasts, Probabilities, class_forecasts
 
 _CLIP = 1e-12
 

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._checks import Array, column, complain, nonempty, same_length, sample_weights
-from .._types import Numbers, Weights
-from ..distributions.base import Distribution
-from ._inputs import EPS, average, no_weights_per_row, with_weight
+from ..._checks import Array, column, complain, nonempty, same_length, sample_weights
+from ..._types import Numbers, Weights
+from ...distributions.base import Distribution
+from .._inputs import EPS, average, no_weights_per_row, with_weight
 
 Points: TypeAlias = Numbers | Distribution
 """Point predictions, or laws of which a measure takes the point that suits it."""

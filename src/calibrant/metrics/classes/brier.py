@@ -8,13 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from .._brief import Brief
-from .._checks import Array, count, one_of
-from .._types import Labels, Weights
-from ..links.groups import Groups
-from ._classes import ClassForecasts, EventForecasts, Probabilities, class_forecasts, class_scale
-from ._forecast_bins import Binning, ForecastBins
-from ._inputs import average, no_weights_per_row
+from ..._brief import Brief
+from ..._checks import Array, count, one_of
+from ..._types import Labels, Weights
+from ...links.groups import Groups
+from .._inputs import average, no_weights_per_row
+from .bins import Binning, ForecastBins
+from .forecasts import ClassForecasts, EventForecasts, Probabilities, class_forecasts, class_scale
 
 
 @dataclass(frozen=True, slots=True, repr=False)

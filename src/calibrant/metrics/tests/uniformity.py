@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstwo
 
-from .._brief import Brief
-from .._checks import Array, one_of
-from .._types import Numbers, Weights
-from ..distributions.scores import PitKind, log_pits, score_intervals
-from ._inputs import paired
-from ._null_laws import anderson_darling_sf, cramer_von_mises_sf
+from ..._brief import Brief
+from ..._checks import Array, one_of
+from ..._types import Numbers, Weights
+from ...distributions.scores import PitKind, log_pits, score_intervals
+from .._inputs import paired
+from .null_laws import anderson_darling_sf, cramer_von_mises_sf
 
 
 @dataclass(frozen=True, slots=True, repr=False)

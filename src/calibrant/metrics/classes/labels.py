@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._brief import Brief
-from .._checks import Array
-from .._types import Labels, Weights
-from ..adapters.class_labels import Classes
-from ._classes import label_pairs
+from ..._brief import Brief
+from ..._checks import Array
+from ..._types import Labels, Weights
+from ...adapters.class_labels import Classes
+from .forecasts import label_pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, count, sample_weights
-from .._types import Weights
-from ._classes import Probabilities, class_probabilities
+from ..._checks import Array, count, sample_weights
+from ..._types import Weights
+from .forecasts import Probabilities, class_probabilities
 
 Metric = Callable[..., Any]
 

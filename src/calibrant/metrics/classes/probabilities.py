@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, sample_weights
-from .._types import Labels, Weights
-from ._classes import ClassForecasts, Probabilities, class_forecasts, class_probabilities, class_scale, known_labels
-from ._inputs import average, no_weights_per_row
+from ..._checks import Array, sample_weights
+from ..._types import Labels, Weights
+from .._inputs import average, no_weights_per_row
+from .forecasts import ClassForecasts, Probabilities, class_forecasts, class_probabilities, class_scale, known_labels
 
 
 def log_loss(

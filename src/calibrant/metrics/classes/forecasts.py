@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, column_names, complain, finite, nonempty, one_of, sample_weights, to_array
-from .._types import Numbers
-from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, encode, label_of_column, missing_labels
-from ..adapters.class_scores import ClassScores, as_scores
+from ..._checks import Array, column_names, complain, finite, nonempty, one_of, sample_weights, to_array
+from ..._types import Numbers
+from ...adapters.class_labels import Classes, Codes, as_labels, class_numbers, encode, label_of_column, missing_labels
+from ...adapters.class_scores import ClassScores, as_scores
 
 Probabilities: TypeAlias = Numbers | ClassScores
 """Of the second of two classes (n,), or of all classes (n, K)."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._brief import Brief
-from .._checks import Array, complain, finite, nonempty, to_array
-from .._types import Numbers, Weights
-from ._inputs import average
-from .points import Points, paired_points
+from ..._brief import Brief
+from ..._checks import Array, complain, finite, nonempty, to_array
+from ..._types import Numbers, Weights
+from .._inputs import average
+from .errors import Points, paired_points
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._checks import Array, count
-from .._types import Numbers, Weights
-from ..distributions.base import Distribution
-from ._inputs import BinLabels, average, equal_mass_bins
-from .points import Points, mae, mean_error, mean_ratio, mse, paired_points, relative_mse
-from .summary_table import Summary
+from ..._checks import Array, count
+from ..._types import Numbers, Weights
+from ...distributions.base import Distribution
+from .._inputs import BinLabels, average, equal_mass_bins
+from ..summary_table import Summary
+from .errors import Points, mae, mean_error, mean_ratio, mse, paired_points, relative_mse
 
 COLUMNS = ("rows", "mean_predicted", "mean_actual", "mean_error", "standard_error", "mean_ratio", "mae")
 

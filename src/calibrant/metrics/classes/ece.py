@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
-from .._checks import Array, one_of
-from .._types import Labels, Weights
-from ._classes import ClassForecasts, EventForecasts, Probabilities, class_forecasts
-from ._forecast_bins import Binning, ForecastBins
+from ..._checks import Array, one_of
+from ..._types import Labels, Weights
+from .bins import Binning, ForecastBins
+from .forecasts import ClassForecasts, EventForecasts, Probabilities, class_forecasts
 
 Kind = Literal["auto", "binary", "top-label", "class-wise"]
 

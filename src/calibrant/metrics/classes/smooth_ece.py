@@ -6,10 +6,10 @@ import numpy as np
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
 
-from .._checks import Array
-from .._types import Labels, Weights
-from ._classes import EventForecasts, Probabilities, class_forecasts
+from ..._checks import Array
+from ..._types import Labels, Weights
 from .ece import Kind, problems_of_kind
+from .forecasts import EventForecasts, Probabilities, class_forecasts
 
 _CELLS = 2**14
 

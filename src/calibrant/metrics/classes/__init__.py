@@ -1,0 +1,1 @@
+"""Measures of class probabilities and of predicted labels."""
