@@ -37,7 +37,7 @@ RESULTS: dict[str, tuple[Any, str]] = {
         metrics.class_proportions(LABELS, LABELS),
         "ClassProportions(classes=[0, 1], actual=[0.5133, 0.4867], predicted=[0.5133, 0.4867])",
     ),
-    "scores": (as_scores(P), "ClassScores(values=array (300, 2), kind='probabilities', names=None)"),
+    "scores": (as_scores(P), "ClassScores(values=array (300, 2), kind='probabilities', classes=None)"),
     "map": (QuantileCalibrator().fit(LAW, Y).map_, "SplineMap(knots=array ("),
 }
 

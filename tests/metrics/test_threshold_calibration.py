@@ -19,7 +19,7 @@ def test_one_threshold_by_hand():
 
 
 def test_bins_of_one_row_count():
-    curve = metrics.threshold_reliability([-2.0, -0.5], Normal([-1.0, 1.0], 1.0), thresholds=[0.0], bins=2)
+    curve = metrics.threshold_reliability([-2.0, -0.5], Normal([-1.0, 1.0], 1.0), thresholds=[0.0], n_bins=2)
     assert curve.error == pytest.approx((ndtr(1) ** 2 + ndtr(-1) ** 2) / 2)
 
 

@@ -6,6 +6,7 @@ import datetime
 import functools
 import io
 import tracemalloc
+from inspect import isabstract
 
 import numpy as np
 import pytest
@@ -77,7 +78,9 @@ def assert_same_laws(after, before, y):
 
 
 def test_every_calibrator_is_here():
-    names = {name for name in calibrant.__all__ if name.endswith("Calibrator")} - {"Calibrator"}
+    names = {
+        name for name in calibrant.__all__ if name.endswith("Calibrator") and not isabstract(getattr(calibrant, name))
+    }
     tried = {type(item).__name__ for item in (*OF_LAWS.values(), *OF_SCORES.values())}
     below = {"AutoCalibrator", "DecisionCalibrator", "GroupedCalibrator", "PointCalibrator", "PriorShiftCalibrator"}
     assert names <= tried | below

@@ -81,7 +81,7 @@ def test_chunks_without_some_class(rng):
     for label in "zxy":
         found.partial_fit(p[y == label], y[y == label], classes=["x", "y", "z"] if label == "z" else None)
     np.testing.assert_allclose(found.transform(p), expected.transform(p), rtol=1e-7)
-    with pytest.raises(ValueError, match="`scores` has 3 columns, but `y` has 1 classes. Say classes="):
+    with pytest.raises(ValueError, match="`y` has only the label .x.. Say classes="):
         PlattCalibrator().partial_fit(p[y == "x"], y[y == "x"])
     with pytest.raises(ValueError, match="`y` must be one of the classes 'x', 'y', 'z'; 1 of 1 labels are not"):
         found.partial_fit(p[:1], ["w"])
