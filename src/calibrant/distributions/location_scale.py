@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._checks import Array, finite, positive
+from .._types import Numbers
 from ..maps.base import Side
 from .base import Parametric, across
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class LocationScale(Parametric):
     r"""Laws of :math:`Y = \text{loc} + \text{scale}\cdot U` with a standard U, whose primitives a subclass gives."""
 
+    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
+
     loc: Array
     scale: Array
+
+    def __init__(self, loc: Numbers, scale: Numbers) -> None:
+        self._set_columns(loc=loc, scale=scale)
+        self._check()
 
     def _check(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import exp1, exprel, log_ndtr
@@ -18,7 +18,7 @@ LOG_2 = np.log(2)
 FAR = 36.0  # beyond, e^-u is below the last digit of u
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Gumbel(LocationScale):
     r"""Gumbel laws with distribution function :math:`\exp(-e^{-u})`, :math:`u = (y - \mu)/s`: skewed to the right.
 
@@ -39,16 +39,6 @@ class Gumbel(LocationScale):
     >>> law.mean().round(3)
     array([ 0.577, 11.154])
     """
-
-    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
-
-    loc: Array
-    scale: Array
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        self._set_columns(loc=self.loc, scale=self.scale)
-        self._check()
 
     def _standard_to_normal(self, u: Array) -> Array:
         with np.errstate(over="ignore"):

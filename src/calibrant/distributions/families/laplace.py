@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import erf, erfinv, log_ndtr
 
 from ..._checks import Array
-from ..._types import Numbers
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
 from ..base import across
 from ..location_scale import LocationScale
@@ -18,7 +17,7 @@ from ..location_scale import LocationScale
 LOG_2 = math.log(2)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Laplace(LocationScale):
     r"""Laplace (double exponential) laws with density :math:`\frac1{2b}e^{-|y-\mu|/b}`.
 
@@ -34,15 +33,6 @@ class Laplace(LocationScale):
     array([[-2.303,  2.303],
            [ 5.395, 14.605]])
     """
-
-    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
-
-    loc: Array
-    scale: Array
-
-    def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        self._set_columns(loc=loc, scale=scale)
-        self._check()
 
     def _standard_to_normal(self, u: Array) -> Array:
         size = np.abs(u)

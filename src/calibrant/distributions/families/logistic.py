@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import erf, erfinv, log_expit, log_ndtr
 
 from ..._checks import Array
-from ..._types import Numbers
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
 from ..base import across
 from ..location_scale import LocationScale
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Logistic(LocationScale):
     r"""Logistic laws with distribution function :math:`1/(1 + e^{-(y-\mu)/s})`.
 
@@ -31,15 +30,6 @@ class Logistic(LocationScale):
     array([[-2.944,  2.944],
            [ 4.111, 15.889]])
     """
-
-    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
-
-    loc: Array
-    scale: Array
-
-    def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        self._set_columns(loc=loc, scale=scale)
-        self._check()
 
     def _standard_to_normal(self, u: Array) -> Array:
         size = np.abs(u)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
-from ..._types import Numbers
 from ...numerics.tails import HALF_LOG_2PI
 from ..location_scale import LocationScale
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Normal(LocationScale):
     r"""Normal laws; the normal score is :math:`z = (y - \mu)/\sigma`, which never saturates.
 
@@ -30,15 +29,6 @@ class Normal(LocationScale):
     array([[-1.645,  1.645],
            [ 6.710, 13.290]])
     """
-
-    _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
-
-    loc: Array
-    scale: Array
-
-    def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        self._set_columns(loc=loc, scale=scale)
-        self._check()
 
     def _standard_to_normal(self, u: Array) -> Array:
         return u
