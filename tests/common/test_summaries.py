@@ -35,6 +35,7 @@ LAWS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "scale, bins": ScaleCalibrator("bins", n_bins=3),
     "grouped, quantile": GroupedCalibrator(QuantileCalibrator()),
     "grouped, scale": GroupedCalibrator(ScaleCalibrator()),
+    "grouped, residual": GroupedCalibrator(ResidualCalibrator()),
 }
 SCORES = {"platt": PlattCalibrator(), "beta": BetaCalibrator(), "binning": BinningCalibrator(5)}
 CALIBRATORS = LAWS | SCORES

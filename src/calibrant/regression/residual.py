@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,17 @@ class ResidualCalibrator(SummarisedCalibrator):
 
     def __init__(self, map: str = "spline") -> None:
         self.map = map
+
+    @property
+    def summary_can_be_calibrated(self) -> bool:
+        """Whether calibrated forecasts have no atoms of the map's own."""
+        return self.map != "step"
+
+    def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
+        """The summary that the same rows have once they are calibrated: about medians, in standard deviations."""
+        law = self.calibrator_.transform(Normal([0.0], [self.scale_]))
+        centre, spread = law.median()[0], law.std()[0]
+        return replace(summary.mapped(lambda feature: (feature - centre) / spread), of=RATIOS)
 
     def _read(self, forecasts: Any) -> _Points:
         return _Points.of(forecasts)
