@@ -31,9 +31,10 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
     How many rows do I need? None in particular: a group of 5 stays with the common map, one of 200 speaks for
     itself with nine tenths of the weight.
 
-    A summary is enough (`summarise`, `fit_summary`, `partial_fit`) for `QuantileCalibrator`, but for ``map="step"``,
-    and for `ScaleCalibrator`, but for "bins": one for each group, as far from the fit to the rows as theirs. Outcomes
-    on atoms are then spread before the common map and not after it, which may move probabilities by a hundredth.
+    A summary is enough (`summarise`, `fit_summary`, `partial_fit`) for `QuantileCalibrator` and `ResidualCalibrator`,
+    but for ``map="step"``, and for `ScaleCalibrator`, but for "bins": one for each group, as far from the fit to the
+    rows as theirs; class calibrators need the rows. Outcomes on atoms are then spread before the common map and not
+    after it, which may move probabilities by a hundredth.
 
     Parameters
     ----------

@@ -132,7 +132,13 @@ class ParetoDisplay(Display):
         drawn = self.calibration[[dot is not None for dot in self.dots_]]
         if len(drawn) and drawn.min() > 0 and drawn.max() > DECADES * drawn.min():
             ax.set_yscale("log")
-            ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            for set_format in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+                set_format(_some_plain)
+
+
+def _some_plain(value: float, _: Any) -> str:
+    """Ones, twos and fives of a logarithmic axis in digits; powers of ten would need a typesetter."""
+    return f"{value:g}" if f"{value:.0e}"[0] in "125" else ""
 
 
 _MEASURES = (nll, anderson_darling)

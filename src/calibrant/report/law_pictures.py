@@ -60,7 +60,9 @@ def pits(result: Result, stages: list[str]) -> dict[str, str]:
     }
     top = 1.25 * max(max(shown.density.max(), shown.band[1]) for shown in displays.values())
     return {
-        stage: svg.picture(f"PIT histogram, {stage}: flat if calibrated", (4.6, 3.4), partial(_pit, shown, stage, top))
+        stage: svg.picture(
+            f"PIT histogram, {when(stage)}: flat if calibrated", (4.6, 3.4), partial(_pit, shown, stage, top)
+        )
         for stage, shown in displays.items()
     }
 
@@ -139,7 +141,7 @@ def fans(result: Result, stages: list[str]) -> dict[str, str]:
     limits = (ends.min() - edge, ends.max() + edge)
     return {
         stage: svg.picture(
-            f"Forecasts and outcomes, {stage}: {stretch.caption}. {_legend(shown)}",
+            f"Forecasts and outcomes, {when(stage)}: {stretch.caption}. {_legend(shown)}",
             (5.6, 3.2),
             partial(_fan, shown, stage, stretch.label, limits),
         )
@@ -164,6 +166,15 @@ def _legend(shown: FanDisplay) -> str:
     return f"Of the outcomes (dots), {shares} intervals around the median (line)."
 
 
+def _flat(stage: str) -> str:
+    return f"PIT histogram, {when(stage)}: flat if calibrated"
+
+
+def when(stage: str) -> str:
+    """A stage in captions: forecasts as they are were there before."""
+    return "before" if stage == NONE else stage
+
+
 def fitted_map(result: Result) -> str:
     """What the chosen calibrator, fitted to all rows, does to some forecasts that had a spread before."""
     if NONE not in result.stages or result.calibrator is None:
@@ -181,7 +192,8 @@ def fitted_map(result: Result) -> str:
         start = "" if shown.shared else "forecast with "
         return [(line, f"{start}{line.get_label()}") for line in shown.lines_]
 
-    return svg.picture("The fitted map: on the diagonal nothing changes", (4.6, 4.6), draw)
+    which = "" if fitted is result.calibrator else ", what all groups have in common"
+    return svg.picture(f"The fitted map{which}: on the diagonal nothing changes", (4.6, 4.6), draw)
 
 
 def spread(n: int, most: int) -> NDArray[np.intp]:
