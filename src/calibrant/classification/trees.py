@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d, get_tags
@@ -19,7 +18,6 @@ from ..calibration.nested import descend, innermost, weight_name
 
 Nodes = NDArray[np.intp]
 _PRIOR_ROWS = 10.0  # b m of the rarest class
-_ENSEMBLES = (RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier)
 
 
 class SmoothedTree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -169,7 +167,10 @@ def _grown(model: Any) -> Iterator[_Grown]:
     """The trees of a fitted model."""
     if getattr(model, "n_outputs_", 1) > 1:
         raise ValueError(f"`y` must be 1-dimensional; the tree has {model.n_outputs_} outputs.")
-    for member in model.estimators_ if isinstance(model, _ENSEMBLES) else [model]:
+    from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier  # slow to load
+
+    ensembles = (RandomForestClassifier, ExtraTreesClassifier, BaggingClassifier)
+    for member in model.estimators_ if isinstance(model, ensembles) else [model]:
         if not isinstance(member, DecisionTreeClassifier):
             raise TypeError(
                 "`estimator` must be a decision tree, a random forest, extremely randomised trees or a bag of decision "
@@ -203,7 +204,7 @@ def _curtailed(tree: _Grown, least: float) -> Nodes:
 
 def _leaves(model: Any, X: Any) -> Iterator[Nodes]:
     """The leaf that each row falls into, tree by tree."""
-    if isinstance(model, BaggingClassifier):
+    if hasattr(model, "estimators_features_"):  # bagging
         options = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}
         X = validate_data(model, X, reset=False, **options)
         pairs = zip(model.estimators_, model.estimators_features_, strict=True)
