@@ -112,17 +112,25 @@ def _of_laws(forecasts: Any, y: Array) -> tuple[Places, Any, Any, Any]:
         spread, scores = high - low, forecasts._by_blocks(lambda law, v: law.to_normal(v), y)
     else:
         centre, spread, scores = np.asarray(forecasts), np.zeros(len(y)), np.zeros(len(y))
-    order = np.lexsort([scores, y, spread, centre])
-    with np.errstate(invalid="ignore"):  # of infinite scores and spreads
-        steps = [np.abs(np.diff(column[order])) for column in (y, scores, spread, centre)]
-    wide = _ROUNDING * np.abs(spread[order][1:])
-    same_law = ~(steps[2] > wide) & ~(steps[3] > np.maximum(wide, _ROUNDING * np.abs(centre[order][1:])))
-    new = np.concatenate([[True], ~same_law | (steps[0] > 0) | (steps[1] > _ROUNDING)])
-    law = np.concatenate([[0], np.cumsum(~same_law)])
-    several = _has_several(law, y[order])
+    slack = _ROUNDING * np.maximum(np.abs(spread), np.abs(centre))
+    codes = [_clusters(centre, slack), _clusters(spread, slack), _clusters(scores, np.full(len(y), _ROUNDING))]
+    order = np.lexsort([codes[2], y, codes[1], codes[0]])
+    new_law = (np.diff(codes[0][order]) != 0) | (np.diff(codes[1][order]) != 0)
+    parted = new_law | (np.diff(y[order]) != 0) | (np.diff(codes[2][order]) != 0)
+    new = np.concatenate([[True], parted])
     repeated = np.empty(len(y), dtype=bool)
-    repeated[order] = several
+    repeated[order] = _has_several(np.concatenate([[0], np.cumsum(new_law)]), y[order])
     return order, new, new, repeated
+
+
+def _clusters(values: Array, slack: Array) -> Places:
+    """Numbers 0, 1, … in the order of the values; neighbours no further apart than their slack have one."""
+    order = np.argsort(values, kind="stable")
+    with np.errstate(invalid="ignore"):  # infinite values are neighbours
+        apart = np.diff(values[order]) > slack[order][1:]
+    found = np.empty(len(values), dtype=np.intp)
+    found[order] = np.concatenate([[0], np.cumsum(apart)])
+    return found
 
 
 def _of_scores(forecasts: ClassScores, codes: Places) -> tuple[Places, Any, Any, Any]:
