@@ -51,6 +51,14 @@ class Chain(Calibrator):
             raise ValueError(f"`calibrators` must be a list of at least one calibrator; got {steps!r}.")
         return [check_calibrator(step, f"calibrators[{i}]") for i, step in enumerate(steps)]
 
+    @property
+    def scores_are(self) -> str:
+        """What plain class scores are, as the first says."""
+        return str(getattr(self._steps()[0], "scores_are", "probabilities"))
+
+    def _read(self, forecasts: Any) -> Any:
+        return read_for(self._steps()[0], forecasts)
+
     def fit(
         self, forecasts: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, classes: Any = None
     ) -> Self:
@@ -67,7 +75,7 @@ class Chain(Calibrator):
             Labels of the columns of class scores.
         """
         steps = self._steps()
-        table = read_for(steps[0], forecasts)
+        table = self._read(forecasts)
         labels = None if groups is None else labels_of(groups, len(table))
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
         table, labels = table[rows], None if labels is None else labels[rows]

@@ -76,6 +76,10 @@ class Sample:
         weights = sample_weights(sample_weight, len(labels))
         return cls(X, labels, weights, groups, np.unique(labels if weights is None else labels[weights > 0]))
 
+    def groups_for(self, calibrator: Any, rows: Rows) -> Any:
+        """Groups of these rows, for a calibrator that needs them."""
+        return self.groups[rows] if self.groups is not None and "groups" in takes_of(calibrator).needs else None
+
     def weights_of(self, rows: Rows) -> Array | None:
         """Weights of these rows."""
         return None if self.weights is None else self.weights[rows]
@@ -207,8 +211,7 @@ def fit_calibrators(
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
-    grouped = sample.groups is not None and "groups" in takes_of(calibrator).needs
-    beside = {"groups": sample.groups[rows] if grouped else None, "classes": sample.classes}
+    beside = {"groups": sample.groups_for(calibrator, rows), "classes": sample.classes}
     return fit_with(clone(calibrator), forecasts, sample.y[rows], sample_weight=weights, **beside)
 
 

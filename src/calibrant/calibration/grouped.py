@@ -70,6 +70,14 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         """What the calibrator takes, and groups."""
         return takes_of(self.calibrator).also("groups", needs=True)
 
+    @property
+    def scores_are(self) -> str:
+        """What plain class scores are, as the calibrator says."""
+        return str(getattr(self.calibrator, "scores_are", "probabilities"))
+
+    def _read(self, forecasts: Any) -> Any:
+        return read_for(check_calibrator(self.calibrator), forecasts)
+
     def fit(
         self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, classes: Any = None
     ) -> Self:
@@ -86,7 +94,7 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
             Labels of the columns of class scores.
         """
         self._forget()
-        table = read_for(check_calibrator(self.calibrator), forecasts)
+        table = self._read(forecasts)
         labels = labels_of(groups, len(table))
         self._check_strength()
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
@@ -113,7 +121,7 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
     def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
         """Calibrated forecasts, each by its group's calibrator."""
         check_is_fitted(self)
-        table = read_for(self.calibrator, forecasts)
+        table = self._read(forecasts)
         members = rows_by_label(labels_of(groups, len(table)))
         common = self.common_.transform(table)
         after, parts = as_forecasts(common, getattr(self, "classes_", None)), []
@@ -134,7 +142,8 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
 def _common_rows(after: Any, y: NDArray[Any], weights: Array) -> tuple[NDArray[np.intp], NDArray[Any], Array]:
     """Some rows spread evenly over all, their outcomes, and weights in proportion."""
     if not isinstance(after, ClassScores):
-        rows = _evenly(np.argsort(after.to_normal(y), kind="stable"), weights)
+        scores = after.to_normal(y) if isinstance(after, Distribution) else y - after
+        rows = _evenly(np.argsort(scores, kind="stable"), weights)
         return rows, y[rows], np.ones(len(rows))
     p, classes = after.values, np.asarray(after.classes)
     top = np.argmax(p, axis=1) if len(classes) > 2 else np.ones(len(p), dtype=np.intp)

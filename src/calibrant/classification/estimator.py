@@ -119,10 +119,11 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         if self.decision is None:
             return
         calibrators = self.calibrators_ if self.ensemble else self.calibrators_ * len(folds)
-        calibrated = [
-            Fold(fold.model, fold.rows, _probabilities(calibrator, fold.forecasts, self.classes_))
-            for calibrator, fold in zip(calibrators, folds, strict=True)
-        ]
+        calibrated = []
+        for calibrator, fold in zip(calibrators, folds, strict=True):
+            groups = sample.groups_for(calibrator, fold.rows)
+            made = self._calibrated(calibrator, fold.forecasts, groups)
+            calibrated.append(Fold(fold.model, fold.rows, made))
         rows, scores, weights = pooled(calibrated, sample, np.concatenate)
         decision = clone(self.decision)
         self.decision_ = decision.fit(scores, sample.y[rows], sample_weight=weights, classes=self.classes_)
@@ -137,21 +138,24 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         return False  # an easy problem, perhaps
 
     # ---- predicting ----
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, groups: Any = None) -> Array:
         """Calibrated probabilities (n, K), the columns in the order of ``classes_``."""
         self._check_features(X)
         pairs = zip(self.estimators_, self.calibrators_, strict=True)
-        each = [_probabilities(calibrator, self._reading(model, X), self.classes_) for model, calibrator in pairs]
+        each = [self._calibrated(calibrator, self._reading(model, X), groups) for model, calibrator in pairs]
         return each[0] if len(each) == 1 else np.asarray(np.mean(each, axis=0))
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def _calibrated(self, calibrator: Any, scores: ClassScores, groups: Any) -> Array:
+        return _probabilities(calibrator, scores, self.classes_, groups)
+
+    def predict_log_proba(self, X: Any, groups: Any = None) -> Array:
         """Logarithms of the calibrated probabilities, (n, K)."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            return np.asarray(np.log(self.predict_proba(X, groups)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, groups: Any = None) -> NDArray[Any]:
         """Labels (n,): what ``decision_`` makes of the probabilities, or the most probable class."""
-        probabilities = self.predict_proba(X)
+        probabilities = self.predict_proba(X, groups)
         if self.decision is not None:
             return np.asarray(self.decision_.predict(probabilities))
         return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
@@ -181,9 +185,9 @@ def _joined(tables: Sequence[ClassScores]) -> ClassScores:
     return ClassScores(np.concatenate([table.values for table in tables]), tables[0].kind, tables[0].classes)
 
 
-def _probabilities(calibrator: Any, scores: ClassScores, classes: NDArray[Any]) -> Array:
+def _probabilities(calibrator: Any, scores: ClassScores, classes: NDArray[Any], groups: Any) -> Array:
     """What a calibrator, ours or a user's, makes of scores: (n, K)."""
-    table = as_scores(apply_calibrator(calibrator, scores), "probabilities", "transform(scores)")
+    table = as_scores(apply_calibrator(calibrator, scores, groups), "probabilities", "transform(scores)")
     if table.n_classes != len(classes):
         raise ValueError(
             f"{type(calibrator).__name__}.transform must give a column for each of the {len(classes)} classes; "

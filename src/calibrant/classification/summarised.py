@@ -60,6 +60,7 @@ class SummarisedScores(Summarised, BinaryCalibrator):
         """
         if classes is None and "summary_" in vars(self):
             classes = vars(self)["summary_"].classes
+            scores = as_scores(scores, self.scores_are).in_order_of(classes)
         return self._continued(lambda finest: self._summary_of(scores, y, (sample_weight, classes), finest))
 
     def _summary_of(self, scores: Any, y: Any, extra: tuple[Any, Any], finest: int | None) -> Summary:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..select.candidates import BY_GROUP
 from ..select.comparison import NONE
+from ..select.methods import AUTO
 from ..tables.columns import Columns
 
 
@@ -15,7 +16,8 @@ def how_to_apply(path: Path, columns: Columns, chosen: str) -> str:
     if chosen == NONE:
         return ""
     name = chosen.removesuffix(BY_GROUP)
-    groups = [text for column in columns.group for text in ("--group", column)] if name != chosen else []
+    grouped = name != chosen or name == AUTO
+    groups = [text for column in columns.group for text in ("--group", column)] if grouped else []
     saved = f"{path.stem}.calibrant"
     fit = ["calibrant", "fit", str(path), *flags(columns), *groups, "--method", name, "-o", saved]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]

@@ -62,7 +62,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         except (KeyboardInterrupt, typer.Abort, typer.Exit) as leaving:
             code = getattr(leaving, "exit_code", INTERRUPTED)
         except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, ModuleNotFoundError) as reason:
-            complain(_told(reason))
+            complain(_error_in_words(reason))
             return WRONG
         except Exception as reason:
             if not hasattr(reason, "format_message"):  # no error of usage, but one of ours
@@ -87,7 +87,7 @@ def _stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _told(reason: BaseException) -> str:
+def _error_in_words(reason: BaseException) -> str:
     """The message of an error, arguments spelled as options; those of the system are numbers first."""
     if isinstance(reason, SpelledError):
         return reason.spelled(as_option)

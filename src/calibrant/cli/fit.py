@@ -82,7 +82,11 @@ def _measured(sample: Sample, columns: Columns, calibrator: Any, name: str) -> R
     """Cross-validated measures on some of the rows, before and after; calibrated points and few rows have none."""
     if isinstance(calibrator, PointCalibrator) or sample.seen < FEWEST:
         return None
-    return analysed(sample, columns, candidates={name: calibrator})
+    try:
+        return analysed(sample, columns, candidates={name: calibrator})
+    except ValueError as reason:
+        note(f"the fit is not measured: {reason}")
+        return None
 
 
 def _metadata(source: str, columns: Columns, result: Result | None, notes: list[str]) -> dict[str, Any]:

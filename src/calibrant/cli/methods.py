@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..calibration import GroupedCalibrator
+from ..calibration.contract import takes_of
 from ..select.candidates import BY_GROUP
 from ..select.methods import method, methods_for
 from ..tables.columns import NAMES, Columns
@@ -31,7 +32,9 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     ValueError: method 'platt' is not for means and standard deviations; these are: quantile, scale, ...
     """
     chosen, made = method(name, kind_of(columns), NAMES[columns.kind])
-    return (chosen + BY_GROUP, GroupedCalibrator(made)) if columns.group else (chosen, made)
+    if not columns.group or "groups" in takes_of(made).beside:  # some see to groups themselves
+        return chosen, made
+    return chosen + BY_GROUP, GroupedCalibrator(made)
 
 
 def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:

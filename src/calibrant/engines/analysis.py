@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def analyse(
     competitors = named(candidates, trial.forecasts, grouped=bool(columns))
     found = trial.out_of_fold(competitors, _by_name(list(competitors), len(trial.splits), progress))
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
-    comparison = trial.compared(evaluated)
+    comparison = replace(trial.compared(evaluated), left_out=found.left_out)
     chosen = comparison.chosen
     sides = Sides(trial, evaluated.get(NONE, evaluated[chosen]), evaluated[chosen])
     by_group = _groups({name: labels[trial.rows[trial.tested]] for name, labels in columns.items()}, sides)
@@ -86,7 +86,7 @@ def analyse(
         groups=by_group,
         by_class=[] if trial.classes is None else _by_class(sides),
         worst=_worst(sides, found.made.get(NONE, found.made[chosen])),
-        notes=found.notes,
+        notes=comparison.notes,
         calibrator=None if chosen == NONE else trial.fitted(competitors[chosen]),
         rows=len(forecasts),
     )
@@ -217,11 +217,11 @@ def _worst(sides: Sides, before: Any) -> list[WorstRow]:
     y = trial.y[trial.tested]
     return [
         WorstRow(int(seen[i]), y[i].item(), text, float(first[i]), float(second[i]))
-        for i, text in zip(rows, _shown(before[rows], trial.classes), strict=True)
+        for i, text in zip(rows, _forecasts_in_words(before[rows], trial.classes), strict=True)
     ]
 
 
-def _shown(forecasts: Any, classes: NDArray[Any] | None) -> list[str]:
+def _forecasts_in_words(forecasts: Any, classes: NDArray[Any] | None) -> list[str]:
     """Median and 90 % interval, or the most probable classes."""
     if classes is None:
         low, high = forecasts.interval(0.9).T

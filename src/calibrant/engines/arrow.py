@@ -67,18 +67,21 @@ def fit(
     whole = Sample()
     for rows in pieces:
         whole.add(rows)
-    rows = _some(whole, columns)
+    rows = _rows_with_outcomes(whole, columns)
     return fresh.fit(*_learned_from(columns, rows), **_beside(fresh, rows))
 
 
 def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
     """Summaries of all pieces, merged, and one fit to what they add up to."""
+    seen = False
     for rows in pieces:
+        seen = seen or bool(rows.parts[0].size)
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         if used.parts[0].size:
             calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
     if not hasattr(calibrator, "n_rows_"):
-        raise ValueError(f"column `{columns.target}` must have an outcome in some row; it has none.")
+        where = f"a weight above 0 in `{columns.weight}`" if seen and columns.weight else "an outcome"
+        raise ValueError(f"column `{columns.target}` must have {where} in some row; it has none.")
     return calibrator.fit_summary(calibrator.summary_)
 
 
@@ -159,19 +162,19 @@ def compare(
     sample = Sample(most)
     for _ in _watched(scan_rows(open_table(source), columns), sample, progress):
         pass
-    rows = _some(sample, columns, 2)
+    rows = _rows_with_outcomes(sample, columns, 2)
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
     options = {"groups": None if rows.groups is None else group_of(rows), "time": rows.time, "cv": cv}
     trial = Trial.of(forecasts, y, sample_weight=rows.weights, **options)
     found = compared(trial, named(candidates, trial.forecasts, grouped=rows.groups is not None), fits)
-    return found, [*(f"{name} was left out: {reason}" for name, reason in found.left_out.items()), *sample.notes()]
+    return found, [*found.notes, *sample.notes()]
 
 
 def analysed(
     sample: Sample, columns: Columns, *, candidates: Any = None, cv: int = 5, stage: Callable[[str], Any] | None = None
 ) -> Result:
     """The same for rows that a sample has seen."""
-    rows = _some(sample, columns, 2)
+    rows = _rows_with_outcomes(sample, columns, 2)
     result = analyse(
         forecasts_of(columns, rows),
         outcomes_of(columns, rows),
@@ -264,7 +267,7 @@ def _watched(pieces: Iterator[TableRows], sample: Sample | None, progress: Progr
         yield rows
 
 
-def _some(sample: Sample, columns: Columns, least: int = 1) -> TableRows:
+def _rows_with_outcomes(sample: Sample, columns: Columns, least: int = 1) -> TableRows:
     if sample.seen < least:
         rows = (
             "some row; it has none" if least == 1 or not sample.seen else f"{least} rows at least; it has {sample.seen}"

@@ -52,7 +52,7 @@ class WorstRow:
     loss_after: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Forecasts, their outcomes, and how good the forecasts are, before and after calibration.
 
@@ -105,6 +105,11 @@ class Result:
     source: str = ""
     notes: list[str] = field(default_factory=list)
     command: str = ""
+
+    def __repr__(self) -> str:
+        """Rows, stages and the choice."""
+        stages = ", ".join(self.stages)
+        return f"Result(task={self.task!r}, rows={self.rows}, stages=[{stages}], chosen={self.chosen!r})"
 
     @property
     def chosen(self) -> str:

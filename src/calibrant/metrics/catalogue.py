@@ -25,6 +25,7 @@ from .tests.uniformity import anderson_darling, anderson_darling_of, ordered_pit
 
 LEVEL = 0.9  # of all intervals around measures
 RESAMPLES = 200
+_ONE = 1.01  # rows; weights that add up to about one row tell no spread
 Unit = Literal["nats", "share", "outcome", ""]
 OfWeights = Callable[[Array], float]
 
@@ -105,8 +106,8 @@ def _mean(values: Array, weights: Array, n: float) -> Measured:
     """A mean, with the interval of Student's t."""
     mean = average(values, weights)
     with np.errstate(invalid="ignore"):  # where a value is infinite, the interval is not known
-        error = np.sqrt(average(np.square(values - mean), weights) / (n - 1)) if n > 1 else np.nan
-    reach = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * error if n > 1 else np.nan
+        error = np.sqrt(average(np.square(values - mean), weights) / (n - 1)) if n > _ONE else np.nan
+    reach = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * error if n > _ONE else np.nan
     return Measured(mean, float(error), float(mean - reach), float(mean + reach))
 
 

@@ -13,13 +13,11 @@ from ..adapters.class_scores import ClassScores
 from ..calibration import Calibrator
 from ..calibration.contract import Takes, transform_with
 from ..calibration.threads import one_thread
-from .candidates import named, task_of
+from .candidates import named, scores_kind, task_of
 from .compare import compared
 from .comparison import Comparison
 from .reading import read_forecasts
-from .trial import Trial
-
-FEWEST = 20  # rows, with their weights, below which nothing can be told apart
+from .trial import Trial, sorted_classes
 
 
 class AutoCalibrator(Calibrator):
@@ -32,7 +30,8 @@ class AutoCalibrator(Calibrator):
     ----------
     candidates : dict of calibrators by name, list of calibrators, or None
         None: every sensible one for the forecasts that `fit` gets.
-    cv : int or splitter, default 5
+    cv : int, tuple of ints or splitter, default 5
+        As in `compare`.
     task : {"auto", "classification", "regression"}
         What plain arrays are.
     scores_are : {"probabilities", "logits", "margins"}
@@ -101,8 +100,7 @@ class AutoCalibrator(Calibrator):
         classes : array-like (K,), optional
             Labels of the columns of class scores.
         """
-        task = task_of(self.candidates) if self.task == "auto" else self.task
-        table = read_forecasts(forecasts, y, task, self.scores_are)
+        table = self._read_with(forecasts, y)
         options = {"groups": groups, "classes": classes, "cv": self._folds()}
         trial = Trial.of(table, y, sample_weight=sample_weight, **options)
         candidates = named(self.candidates, table, grouped=groups is not None)
@@ -110,19 +108,28 @@ class AutoCalibrator(Calibrator):
             self.comparison_ = self._compared(candidates, trial)
             self.best_ = self.comparison_.chosen
             self.calibrator_ = trial.fitted(candidates[self.best_])
-        self._of_classes, self.n_rows_ = isinstance(table, ClassScores), len(y)
+        self._of_classes, self._has_groups, self.n_rows_ = isinstance(table, ClassScores), groups is not None, len(y)
         if self._of_classes:
-            self.classes_ = trial.classes
+            self.classes_: Any = trial.given_classes
         return self
+
+    def _read(self, forecasts: Any) -> Any:
+        return self._read_with(forecasts, None)
+
+    def _read_with(self, forecasts: Any, y: Any) -> Any:
+        """Forecasts as class scores or distributions, as far as task, candidates and outcomes tell."""
+        task = task_of(self.candidates) if self.task == "auto" else self.task
+        return read_forecasts(forecasts, y, task, scores_kind(self.candidates, self.scores_are))
 
     def _folds(self) -> Any:
         """The folds, with the seed where they are drawn."""
         if self.random_state is None or hasattr(self.cv, "split"):
             return self.cv
-        return (*(self.cv if isinstance(self.cv, tuple) else (self.cv, 1)), self.random_state)[:3]
+        given = self.cv if isinstance(self.cv, tuple) else (self.cv,)
+        return given if len(given) > 2 else (*(*given, 1)[:2], self.random_state)
 
     def _compared(self, candidates: dict[str, Any], trial: Trial) -> Comparison:
-        if trial.weights.sum() >= FEWEST and trial.rarest() > 1:
+        if not trial.is_too_small:
             return compared(trial, candidates, full=False)
         first = next(iter(candidates))
         warnings.warn(
@@ -135,11 +142,14 @@ class AutoCalibrator(Calibrator):
     def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
         """What the chosen calibrator makes of the forecasts."""
         check_is_fitted(self)
+        if groups is not None and not self._has_groups:
+            raise ValueError("`groups` were given, but fit had none.")
         task = "classification" if self._of_classes else "regression"
-        table = read_forecasts(forecasts, None, task, self.scores_are)
-        if self._of_classes:
-            table = table.in_order_of(self.classes_)
-        return transform_with(self.calibrator_, table, groups=groups)
+        table = read_forecasts(forecasts, None, task, scores_kind(self.candidates, self.scores_are))
+        if not self._of_classes:
+            return transform_with(self.calibrator_, table, groups=groups)
+        table, order = sorted_classes(table.in_order_of(self.classes_), self.classes_)
+        return transform_with(self.calibrator_, table, groups=groups)[:, np.argsort(order)]
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if the chosen one makes no forecasts; what it learned may come from anywhere."""

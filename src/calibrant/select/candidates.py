@@ -108,9 +108,14 @@ def named(candidates: Any, forecasts: Any, *, grouped: bool = False) -> dict[str
     else:
         items = [check_calibrator(item, f"candidates[{i}]") for i, item in enumerate(candidates)]
         kinds = [type(item).__name__ for item in items]
-        chosen = {kind if kinds.count(kind) == 1 else repr(item): item for kind, item in zip(kinds, items, strict=True)}
+        names = [kind if kinds.count(kind) == 1 else repr(item) for kind, item in zip(kinds, items, strict=True)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"`candidates` must differ; got {', '.join(names)}. Give them names in a dict.")
+        chosen = dict(zip(names, items, strict=True))
     if not chosen:
         raise ValueError("`candidates` must name at least one calibrator; it is empty.")
+    if NONE in chosen:
+        raise ValueError('`candidates` must not be called "none", which is for the forecasts as they are.')
     if grouped and candidates is not None:
         chosen = {name: item for pair in chosen.items() for name, item in _with_groups(*pair)}
     usable = {NONE: NoCalibrator()} if _usable(forecasts) else {}
@@ -127,6 +132,15 @@ def _usable(forecasts: Any) -> bool:
     """Whether forecasts are probabilities or distributions as they are: margins and points are not."""
     kind = kind_of(forecasts)
     return kind == "distributions" or (kind == "scores" and forecasts.kind != "margins")
+
+
+def scores_kind(candidates: Any, scores_are: str = "probabilities") -> str:
+    """What plain class scores are: as said, or else as all candidates say that have something to say."""
+    if scores_are != "probabilities" or candidates is None:
+        return scores_are
+    items = candidates.values() if isinstance(candidates, Mapping) else candidates
+    kinds = {item.scores_are for item in items if hasattr(item, "scores_are")}
+    return kinds.pop() if len(kinds) == 1 else scores_are
 
 
 def task_of(candidates: Any) -> str:

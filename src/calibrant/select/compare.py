@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .candidates import named, task_of
+from .candidates import named, scores_kind, task_of
 from .comparison import Comparison
 from .reading import read_forecasts
 from .trial import Progress, Trial
@@ -65,7 +65,9 @@ def compare(
     >>> compare(overconfident, y, [TemperatureCalibrator()]).chosen
     'TemperatureCalibrator'
     """
-    table = read_forecasts(forecasts, y, task_of(candidates))
+    if hasattr(y, "to_normal"):
+        raise TypeError(f"`y` must be outcomes; got forecasts ({type(y).__name__}). Arguments in the wrong order?")
+    table = read_forecasts(forecasts, y, task_of(candidates), scores_kind(candidates))
     trial = Trial.of(table, y, sample_weight=sample_weight, groups=groups, time=time, cv=cv)
     return compared(trial, named(candidates, table, grouped=groups is not None), progress)
 

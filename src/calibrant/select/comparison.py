@@ -63,6 +63,11 @@ class Comparison:
             raise ValueError("Comparison must have a loss and an error for each name.")
 
     @property
+    def notes(self) -> list[str]:
+        """One line for each candidate that was left out."""
+        return [f"{name} was left out: {reason}" for name, reason in self.left_out.items()]
+
+    @property
     def best(self) -> str:
         """Name of the candidate of least loss."""
         return self.names[int(np.argmin(self.loss))]
@@ -107,6 +112,8 @@ class Comparison:
         """Pandas frame: candidates by measures, with their standard errors."""
         import pandas as pd
 
+        if not self.measures:
+            return pd.DataFrame({"loss": self.loss, "error": self.error}, index=list(self.names))
         lines = {}
         for name, table in zip(self.names, self.measures, strict=True):
             values = {key: found.value for key, found in table.items()}

@@ -63,6 +63,8 @@ class DistinctRows:
 def spread_over(distinct: DistinctRows, folds: int, rng: np.random.Generator) -> tuple[DistinctRows, Places]:
     """Rows of repeated forecasts that stand for at least as many rows as folds, dealt to the folds at random.
 
+    Where all rows come k times, that many are taken for copies of one.
+
     Returns
     -------
     DistinctRows
@@ -70,12 +72,14 @@ def spread_over(distinct: DistinctRows, folds: int, rng: np.random.Generator) ->
     ndarray
         The fold of each line, -1 where it is still to be drawn.
     """
-    even = distinct.repeated & (distinct.weights >= folds)
+    numbers = np.round(distinct.weights).astype(np.int64)
+    copies = max(1, int(np.gcd.reduce(numbers)))  # where every row comes ten times, ten are one
+    even = distinct.repeated & (numbers >= folds * copies)
     if not even.any():
         return distinct, np.full(len(even), -1)
     counts = np.zeros((len(even), folds))
     counts[~even, 0] = 1
-    counts[even] = rng.multinomial(np.round(distinct.weights[even]).astype(int), np.full(folds, 1 / folds))
+    counts[even] = rng.multinomial(numbers[even] // copies, np.full(folds, 1 / folds))
     lines, fold = np.nonzero(counts)
     weights = distinct.weights[lines] * counts[lines, fold] / counts.sum(axis=1)[lines]
     spread = DistinctRows(distinct.rows[lines], weights, distinct.unit[lines], distinct.repeated[lines])

@@ -36,14 +36,16 @@ def split_rows(
         Folds; folds, repetitions and seed.
     """
     if hasattr(cv, "split"):
+        if time is not None:
+            raise ValueError("`cv` must be a number of blocks with `time`; a splitter decides for itself.")
         unit = units_of(table, codes)
         whole = DistinctRows(np.arange(len(codes)), weights, unit, np.zeros(len(codes), dtype=bool))
         return whole, given_splits(cv, codes, groups, unit)
     folds, repeats, seed = _three(cv)
     distinct = DistinctRows.of(table, codes, weights, _numbered(groups, time))
-    if len(distinct.rows) < 2:
-        raise ValueError(f"calibrators are tried on at least two different rows; all {len(codes)} are copies of one.")
     if time is not None:
+        if repeats != 1:
+            raise ValueError("`cv` must be one number with `time`: blocks along it are always the same.")
         moments = np.unique(time, return_inverse=True)[1].reshape(-1)
         distinct = distinct.sorted_by(moments)
         return distinct, time_splits(moments[distinct.rows], distinct.weights, folds)
@@ -108,7 +110,8 @@ def random_splits(
     drawn[order] = np.arange(len(names)) % number
     settled = fold.copy()
     settled[free] = drawn[place.reshape(-1)]
-    return [(np.flatnonzero(settled != k), np.flatnonzero(settled == k)) for k in range(number)]
+    splits = [(np.flatnonzero(settled != k), np.flatnonzero(settled == k)) for k in range(number)]
+    return [(train, test) for train, test in splits if len(train) and len(test)]
 
 
 def time_splits(when: Places, weights: Array, cv: Any) -> list[Split]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from .distinct import Places
 from .splits import Split, split_rows
 
 Progress = Callable[[int, int], Any]
+FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,9 @@ class Trial:
     groups : ndarray (n,), optional
     time : ndarray (n,), optional
     classes : ndarray (K,), optional
-        Labels of the columns of scores.
+        Labels of the columns of scores, sorted.
+    given_classes : ndarray (K,), optional
+        The same in the order in which they came.
     """
 
     forecasts: Any
@@ -63,6 +66,7 @@ class Trial:
     groups: NDArray[np.object_] | None = None
     time: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None
+    given_classes: NDArray[Any] | None = None
 
     @classmethod
     def of(
@@ -97,8 +101,10 @@ class Trial:
         when = None if time is None else _times(time, len(forecasts))
         used, outcomes, weights, known = learnable_rows(forecasts, y, sample_weight, classes)
         table: Any = forecasts[used]
+        given = known
         if known is not None:
-            table, known = _sorted_classes(table, known)
+            table, order = sorted_classes(table, known)
+            known = known[order]
         rows = np.arange(len(forecasts))[used]
         w = np.ones(len(outcomes)) if weights is None else weights
         labels, when = (None if column is None else column[used] for column in (labels, when))
@@ -107,7 +113,7 @@ class Trial:
         distinct, splits = split_rows(table, codes, w, **options)
         kept = distinct.rows
         labels, when = (None if column is None else column[kept] for column in (labels, when))
-        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known)
+        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known, given)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -127,6 +133,11 @@ class Trial:
         """Number of rows that are forecast, with their weights; repetitions are no new rows."""
         times = len(self.tested) / len(np.unique(self.tested))
         return float(self.weights[self.tested].sum() / times)
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether there are too few rows, or too few of some class, to tell calibrators apart."""
+        return bool(self.weights.sum() < FEWEST or self.rarest() <= 1 or not self.splits)
 
     def rarest(self) -> float:
         """Rows of the rarest class that is there; all rows where outcomes are numbers."""
@@ -160,6 +171,8 @@ class Trial:
 
         Several fits at a time: ``with joblib.parallel_config(n_jobs=2)``.
         """
+        if not self.splits:
+            raise ValueError("calibrators are tried on at least two different rows; all are copies of one.")
         work = [delayed(_tried)(self, candidate, split) for candidate in candidates.values() for split in self.splits]
         parts: list[Any] = []
         for part in Parallel(return_as="generator")(work):
@@ -204,7 +217,8 @@ class Trial:
         loss = MEASURES[LOSS[self.task]].rows
         losses = np.array([loss(evaluation) for evaluation in made.values()])  # type: ignore[misc]
         measures = tuple(self.measured(evaluation) for evaluation in made.values()) if full else ()
-        return Comparison.of(tuple(made), losses, weights, self.n_tested, measures)
+        found = Comparison.of(tuple(made), losses, weights, self.n_tested, measures)
+        return replace(found, error=np.full(len(losses), np.inf)) if self.is_too_small else found
 
     def measured(self, evaluation: Evaluation) -> dict[str, Measured]:
         """Every measure of forecasts of the tested rows; those that do not exist for them are left out."""
@@ -225,11 +239,6 @@ class OutOfFold:
     made: dict[str, Any]
     left_out: dict[str, str]
 
-    @property
-    def notes(self) -> list[str]:
-        """One line for each that was left out."""
-        return [f"{name} was left out: {reason}" for name, reason in self.left_out.items()]
-
 
 def _tried(trial: Trial, candidate: Any, split: Split) -> Any:
     try:
@@ -242,10 +251,23 @@ def _times(time: Any, rows: int) -> NDArray[Any]:
     when = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
     if when.shape != (rows,):
         raise ValueError(f"`time` must have one entry per forecast; got shape {when.shape}.")
+    if when.dtype.kind in "OUS":  # dates, or texts that are dates
+        when = _dates(when)
+    if (when != when).any():
+        raise ValueError(f"`time` must not be missing; {int((when != when).sum())} of {rows} entries are.")
     return when
 
 
-def _sorted_classes(table: ClassScores, known: NDArray[Any]) -> tuple[ClassScores, NDArray[Any]]:
-    """Columns in the order of their labels, so that the order they came in makes no difference."""
+def _dates(when: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return when.astype("datetime64[us]")
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"`time` must be numbers, dates, or texts such as 2024-01-31, which sort as dates; got {when[0]!r}."
+        ) from reason
+
+
+def sorted_classes(table: ClassScores, known: NDArray[Any]) -> tuple[ClassScores, Places]:
+    """Columns in the order of their labels, so that the order they came in makes no difference, and that order."""
     order = np.argsort(known, kind="stable")
-    return ClassScores(table.values[:, order], table.kind, known[order]), known[order]
+    return ClassScores(table.values[:, order], table.kind, known[order]), order

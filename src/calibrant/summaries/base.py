@@ -20,6 +20,10 @@ class Summary(ABC):
 
     n_rows: int
 
+    def __repr__(self) -> str:
+        """What is summarised."""
+        return f"{type(self).__name__}({self.n_rows} rows: {self.about})"
+
     @property
     @abstractmethod
     def about(self) -> str:

@@ -13,7 +13,7 @@ from ..numerics.nested_grid import NestedGrid
 from .base import Summary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassSummary(Summary):
     """Weights and means of scores by cells, apart for rows of a class and for the rest.
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 from .base import Summary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupedSummary(Summary):
     """Summaries by group; merging merges those of the same group.
 

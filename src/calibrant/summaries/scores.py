@@ -15,7 +15,7 @@ from .base import Summary
 NORMAL = "normal scores"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreSummary(Summary):
     """Weights and means of scores by cells of a grid that does not depend on them, or all scores while they are few.
 

@@ -13,7 +13,7 @@ from .base import Summary
 _SOME = np.linspace(-4.0, 4.0, 33)  # scores that tell one map from another
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SegmentSummary(Summary):
     """Weights of rows and of events by bins of the logit of each segment's probability, after a map of all forecasts.
 

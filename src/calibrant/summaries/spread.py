@@ -12,7 +12,7 @@ from ..numerics.nested_grid import NestedGrid
 from .base import Summary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SpreadSummary(Summary):
     """Weights of rows and sums of their squared scores, by cells of the logarithm of the predicted spread.
 

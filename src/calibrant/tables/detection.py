@@ -14,7 +14,7 @@ from ..adapters.class_scores import KINDS
 from ..adapters.frames import NamesTell, level_of
 from .columns import Columns
 from .roles import Role, RoleError
-from .rows import MISSING, texts
+from .rows import MISSING, TRUTH, texts
 from .sources import Table, open_table
 
 TARGETS = ("y", "y_true", "target", "actual", "actuals", "outcome", "outcomes", "observed", "observation", "truth")
@@ -128,12 +128,20 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
 
 
 def _other_label(table: Table, columns: Columns) -> str:
-    """The first label that is not the one whose probability is given."""
-    target = str(columns.target)
+    """The label that is not the one whose probability is given."""
+    target, key = str(columns.target), str(columns.keys[0])
+    found: set[str] = set()
     for batch in table.batches([target], {target: pa.string()}):
-        for label in set(texts(batch[target])) - {MISSING, str(columns.keys[0])}:
-            return str(label)
-    raise ValueError(f"labels in `{columns.target}` must be of two classes; all are {columns.keys[0]!r}.")
+        found.update(set(texts(batch[target])) - {MISSING})
+        if len(found) > 2:
+            break
+    if found <= {"true", "false"} and key.lower() in TRUTH:
+        return {"true": "false", "false": "true"}[TRUTH[key.lower()]]
+    others = sorted(found - {key})
+    if len(others) != 1:
+        said = f"they are {', '.join(map(repr, others[:3]))}" if others else f"all are {key!r}"
+        raise ValueError(f"labels in `{target}` must be {key!r} and one other, as one probability is given; {said}.")
+    return others[0]
 
 
 def existing_column(table: Table, name: str) -> str:

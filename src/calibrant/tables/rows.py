@@ -19,7 +19,7 @@ from .sources import Table
 MISSING = "(missing)"  # the group of rows that name none
 _NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", "decimal", "boolean", "null")]
 _EXTRA = ("y", "weights", "groups", "time")
-_TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
+TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 RowNumbers = Any  # an array, or RowRange
 
@@ -132,7 +132,8 @@ def _text(column: pa.Array) -> pa.Array:
     column = _decoded(column)
     if pa.types.is_floating(column.type) and pc.all(pc.equal(pc.floor(column), column)).as_py() is not False:
         column = column.cast(pa.int64(), safe=False)
-    return column.cast(pa.string())
+    text = column.cast(pa.string())
+    return pc.if_else(pc.equal(text, ""), None, text)  # a text file has no other way to say nothing
 
 
 def _decoded(column: pa.Array) -> pa.Array:
@@ -148,8 +149,8 @@ def _outcomes(batch: pa.RecordBatch, columns: Columns, places: RowNumbers) -> ND
             _complain(np.isinf(y), y, target, "finite", places)
         return y
     text, keys = _text(_unless_nan(_decoded(batch[target]))), [str(key) for key in columns.keys]
-    if pa.types.is_boolean(_decoded(batch[target]).type) and {key.lower() for key in keys} <= _TRUTH.keys():
-        keys = [_TRUTH[key.lower()] for key in keys]
+    if pa.types.is_boolean(_decoded(batch[target]).type) and {key.lower() for key in keys} <= TRUTH.keys():
+        keys = [TRUTH[key.lower()] for key in keys]
     codes = pc.index_in(text, value_set=pa.array(keys, pa.string()))
     unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
     if unknown.any():

@@ -43,7 +43,7 @@ class Scaling:
         sd = size * np.sqrt(share @ np.square(away / size))
         log_scale = np.log(scale / level)
         spread = float(np.sqrt(share @ np.square(log_scale)))
-        told = _told(describe, law)
+        told = _described(describe, law)
         middle = share @ told
         width = np.sqrt(share @ np.square(told - middle))
         further = (middle, np.where(width > 1e-9 * np.abs(middle), width, 1.0))
@@ -53,7 +53,7 @@ class Scaling:
         """Standardised mean, further features, and the logarithm of the standard deviation, (n, 2 + d)."""
         mean, log_scale = self.standardised(*moments(law))
         middle, width = self.further
-        return np.column_stack([mean, (_told(self.describe, law) - middle) / width, log_scale])
+        return np.column_stack([mean, (_described(self.describe, law) - middle) / width, log_scale])
 
     def standardised(self, location: Array, scale: Array) -> tuple[Array, Array]:
         """Locations and logarithms of scales in these units."""
@@ -62,7 +62,7 @@ class Scaling:
             return mean, np.clip(np.log(scale / self.unit), -50, 50)
 
 
-def _told(describe: Describe | None, law: Distribution) -> Array:
+def _described(describe: Describe | None, law: Distribution) -> Array:
     """What the user tells about forecasts, (n, d)."""
     if describe is None:
         return np.zeros((len(law), 0))
