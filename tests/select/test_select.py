@@ -227,5 +227,9 @@ def test_one_log_score_whatever_has_atoms(rng):
 
 def test_the_old_order_of_arguments_is_told(normal):
     law, y = normal
-    with pytest.raises(TypeError, match="`candidates` must be calibrators, by name or in a list; got ndarray"):
+    with pytest.raises(
+        TypeError, match=r"`y` must be outcomes; got forecasts \(Normal\). Arguments in the wrong order"
+    ):
         compare([ScaleCalibrator()], law, y)
+    with pytest.raises(TypeError, match="`candidates` must be calibrators, by name or in a list; got ndarray"):
+        compare(law, y, y)

@@ -167,7 +167,7 @@ def test_candidates_that_cannot_be_fitted(rng):
     y = np.arange(40.0)
     trial = Trial.of(Normal(y, 1.0), y)  # no residuals at all
     found = trial.out_of_fold({"none": NoCalibrator(), "scale": ScaleCalibrator(), "q": QuantileCalibrator()})
-    assert list(found.made) == ["none", "q"] and found.notes[0].startswith("scale was left out: residuals must vary")
+    assert list(found.made) == ["none", "q"] and found.left_out["scale"].startswith("residuals must vary")
     with pytest.raises(ValueError, match="residuals must vary"):
         trial.out_of_fold({"none": NoCalibrator(), "scale": ScaleCalibrator()})
 

@@ -56,7 +56,7 @@ def test_merging_in_any_order(rng):
 
 def test_where_rows_are_needed(rng):
     shop, law, y = rows(rng, 100)
-    for inner in (ResidualCalibrator(), ScaleCalibrator("bins"), QuantileCalibrator("step")):
+    for inner in (ResidualCalibrator(map="step"), ScaleCalibrator("bins"), QuantileCalibrator("step")):
         grouped = GroupedCalibrator(inner)
         assert not grouped.summary_is_enough
         with pytest.raises(ValueError, match="GroupedCalibrator.* needs the rows themselves: a summary is not enough"):

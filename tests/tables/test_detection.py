@@ -119,5 +119,7 @@ def test_one_column_of_two_classes() -> None:
     assert notes[-1] == "`p_spam` is the probability of 'spam' against 'ham'"
     scores = columns.forecasts([np.array([0.2, 0.9])])
     assert isinstance(scores, ClassScores) and scores.values.tolist() == [[0.8, 0.2], [pytest.approx(0.1), 0.9]]
-    with pytest.raises(ValueError, match="labels in `label` must be of two classes; all are 'spam'"):
+    with pytest.raises(
+        ValueError, match="labels in `label` must be 'spam' and one other, as one probability is given; all are 'spam'"
+    ):
         found(p_spam=[0.2, 0.9], label=["spam", "spam"])
