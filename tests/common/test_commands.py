@@ -80,6 +80,13 @@ def same(first: dict[str, Any], second: dict[str, Any], tolerance: float) -> Non
 
 
 @pytest.fixture(autouse=True)
+def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are drawn for classes without rows, whose pictures were wrong once; else only numbers are looked at."""
+    if "without_rows" not in request.node.name:
+        monkeypatch.setattr("calibrant.report.render", lambda result: "")
+
+
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -113,7 +120,7 @@ def test_other_labels(command: str, one: str, other: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_class_without_rows(command: str) -> None:
-    """Dropping the rows of a class leaves what is said of the other rows right."""
+    """Dropping the rows of a class leaves what is said of the other rows right, pictures too."""
     frame = classes(NAMES["sizes"])
     frame = frame[frame["y"] != "medium"]
     found = numbers(command, frame, *of_classes(command))
