@@ -237,3 +237,20 @@ def test_samples_are_even() -> None:
     counts[rows.numbers] += 1
     assert len(rows) == 100 and counts.max() == 1 and (np.diff(rows.numbers) > 0).all()
     assert 30 < counts[:500].sum() < 70  # half of them, give or take four standard errors
+
+
+def test_two_rows_are_enough_to_look_at(tmp_path: Path) -> None:
+    path = file(tmp_path, {"mu": [0.0, 1.0], "sigma": [1.0, 1.0], "y": [0.5, 3.0]})
+    assert arrow.evaluate(path, NORMAL, candidates={"scale": ScaleCalibrator()}).chosen == "none"
+    one = file(tmp_path, {"mu": [2.0], "sigma": [1.0], "y": [0.5]}, "one.parquet")
+    with pytest.raises(ValueError, match="must have an outcome in 2 rows at least; it has 1"):
+        arrow.evaluate(one, NORMAL)
+    assert arrow.fit(one, Columns("points", ("mu",), target="y"), PointCalibrator("ratio")).n_rows_ == 1
+
+
+def test_rows_are_told_by_their_place_in_the_table(tmp_path: Path) -> None:
+    d = data()
+    fitted = arrow.fit(file(tmp_path, d), NORMAL, ScaleCalibrator())
+    d["sigma"][1500] = -1.0
+    with pytest.raises(ValueError, match=r"column `sigma` must be positive; row 1500 "):
+        arrow.apply(fitted, file(tmp_path, d), NORMAL)

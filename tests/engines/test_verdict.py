@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.datasets import load_diabetes
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import KFold, cross_val_predict
 
 from calibrant.engines.example import diabetes_forecasts
 from calibrant.engines.sampling import Sample
@@ -42,6 +44,16 @@ def test_classes() -> None:
     assert same == "Your probabilities are off by 12.5 percentage points on average; no calibrator makes them better."
     margins = verdict("classification", {"platt": after}, "platt", [])
     assert margins == "After calibration your probabilities are off by 3.1 percentage points on average."
+
+
+def test_the_example_is_forecast_by_models_that_have_not_seen_it() -> None:
+    found, (X, y) = diabetes_forecasts(), load_diabetes(return_X_y=True)
+    expected = cross_val_predict(BayesianRidge(), X, y, cv=KFold(10, shuffle=True, random_state=0))
+    np.testing.assert_allclose(found["mu"].to_numpy(), expected, atol=0.0051)  # rounded to two digits
+    np.testing.assert_array_equal(found["y"].to_numpy(), y)
+    assert 50 < found["sigma"].to_numpy().min() < found["sigma"].to_numpy().max() < 65
+    sexes = load_diabetes(scaled=False).data[:, 1]
+    assert found["sex"].to_pylist() == [str(int(sex)) for sex in sexes]
 
 
 def test_the_example_has_three_ages() -> None:

@@ -33,7 +33,7 @@ class Group:
     @property
     def is_worse(self) -> bool:
         """Whether the loss rose by more than two standard errors."""
-        return bool(self.harm > 2 * self.harm_error and self.harm > 0)
+        return bool(self.harm > 2 * self.harm_error)
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold of it."""
