@@ -115,6 +115,12 @@ def test_splitters_see_rows_as_they_came():
         given_splits(KFold(2), y[:2], None, np.array([0, 0]))
 
 
+def test_pairs_of_rows():
+    points, y = np.arange(6.0), np.arange(6.0) % 4
+    _, splits = split_rows(points, y, np.ones(6), cv=[(np.arange(4), np.array([4, 5]))])
+    assert [(train.tolist(), test.tolist()) for train, test in splits] == [([0, 1, 2, 3], [4, 5])]
+
+
 def test_the_seed_is_the_third(rng):
     points, y = rng.normal(size=(2, 30))
     folds = [

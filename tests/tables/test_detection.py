@@ -123,3 +123,12 @@ def test_one_column_of_two_classes() -> None:
         ValueError, match="labels in `label` must be 'spam' and one other, as one probability is given; all are 'spam'"
     ):
         found(p_spam=[0.2, 0.9], label=["spam", "spam"])
+
+
+def test_levels_and_classes_are_told_apart_by_the_outcomes():
+    """`p_10`, `p_50`, `p_90` are quantiles beside numbers, and classes beside labels."""
+    columns = {"p_10": [0.1, 0.2], "p_50": [0.4, 0.3], "p_90": [0.5, 0.5]}
+    numbers, _ = find_columns(open_table(pa.table({**columns, "y": [0.3, 1.4]})), Asked())
+    labels, _ = find_columns(open_table(pa.table({**columns, "y": ["10", "50"]})), Asked())
+    assert numbers.kind == "quantiles" and numbers.keys == (0.1, 0.5, 0.9)
+    assert labels.kind == "classes" and labels.keys == ("10", "50", "90")

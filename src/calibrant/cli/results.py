@@ -26,16 +26,17 @@ def show_groups(result: Result) -> None:
     keys = [
         key for key in (CALIBRATION[result.task], "coverage_90", LOSS[result.task]) if key in result.groups[0].after
     ]
-    heads = [f"{label(key)}, {side}" for key in keys for side in ("before", "after")]
-    rows = [[group.name, f"{group.rows:g}", *_of_group(group, keys)] for group in result.groups[:MOST_GROUPS]]
+    sides = ["before", "after"] if NONE in result.stages else ["after"]
+    heads = [f"{label(key)}, {side}" for key in keys for side in sides]
+    rows = [[group.name, f"{group.rows:g}", *_of_group(group, keys, sides)] for group in result.groups[:MOST_GROUPS]]
     say("")
     say_table(["group, worst first", "rows", *heads, ""], rows)
     if len(result.groups) > MOST_GROUPS:
         say(f"and {len(result.groups) - MOST_GROUPS} more groups; --json has them all")
 
 
-def _of_group(group: Group, keys: list[str]) -> list[str]:
-    cells = [in_words(side.get(key), key) for key in keys for side in (group.before, group.after)]
+def _of_group(group: Group, keys: list[str], sides: list[str]) -> list[str]:
+    cells = [in_words(getattr(group, side).get(key), key) for key in keys for side in sides]
     return [*cells, "worse" if group.is_worse else ""]
 
 

@@ -45,7 +45,8 @@ def compare(
     time : array-like (n,), optional
         Each fold is then calibrated by the rows before it.
     cv : int, tuple of ints or splitter, default 5
-        Number of folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter.
+        Number of folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter or
+        an iterable of splits, for the rows that have an outcome and a weight.
     progress : callable, optional
         Called with the number of fits done and of all fits.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
 
 from .._checks import Array, count
 from ..adapters.class_scores import ClassScores
@@ -35,6 +37,8 @@ def split_rows(
     cv : int, tuple of ints or splitter
         Folds; folds, repetitions and seed.
     """
+    if isinstance(cv, Iterable) and not isinstance(cv, (tuple, str)):
+        cv = check_cv(cv)  # pairs of rows
     if hasattr(cv, "split"):
         if time is not None:
             raise ValueError("`cv` must be a number of blocks with `time`; a splitter decides for itself.")

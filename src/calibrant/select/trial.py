@@ -94,8 +94,8 @@ class Trial:
         classes : array-like (K,), optional
             Labels of the columns of scores.
         cv : int, tuple of ints or splitter
-            Folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter, which
-            sees the rows as they came.
+            Folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter, or pairs
+            of rows to learn from and to forecast, for the rows that have an outcome and a weight.
         """
         labels = None if groups is None else labels_of(groups, len(forecasts))
         when = None if time is None else _times(time, len(forecasts))

@@ -226,6 +226,8 @@ def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, t
     if len(means) == len(stds) == 1:
         found.append(("normal", (*means, *stds), ()))
     levels, classes = [(level, name) for name, level in told.levels.items()], told.labels
+    usual = [name for name in table.columns if name.lower() in TARGETS]
+    target = target or (usual[0] if len(usual) == 1 else None)
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
     if classes and not (numbers and all(name in told.levels for name in classes)):
         found.append(("classes", tuple(classes), tuple(classes.values())))
