@@ -229,7 +229,7 @@ def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, t
     usual = [name for name in table.columns if name.lower() in TARGETS]
     target = target or (usual[0] if len(usual) == 1 else None)
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
-    if classes and not (numbers and all(name in told.levels for name in classes)):
+    if classes and not (numbers and len(levels) > 1 and all(name in told.levels for name in classes)):
         found.append(("classes", tuple(classes), tuple(classes.values())))
         levels = [(level, name) for level, name in levels if name not in classes]
     if len(levels) > 1:
