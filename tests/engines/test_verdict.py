@@ -8,6 +8,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import KFold, cross_val_predict
 
 from calibrant.engines.example import diabetes_forecasts
+from calibrant.engines.result import Group
 from calibrant.engines.sampling import Sample
 from calibrant.engines.verdict import verdict
 from calibrant.metrics.catalogue import Measured
@@ -67,3 +68,8 @@ def test_pieces_without_rows_are_counted_as_read() -> None:
     empty = TableRows([np.empty(0)], np.empty(0, dtype=np.intp), read=7)
     sample.add(empty)
     assert sample.seen == 0 and sample.read == 7 and not sample._pieces
+
+
+def test_a_group_without_an_error_is_taken_at_its_word() -> None:
+    assert Group("a", 10, {}, {}, harm=0.5).is_worse and not Group("a", 10, {}, {}).is_worse
+    assert not Group("a", 10, {}, {}, harm=0.5, harm_error=0.25).is_worse
