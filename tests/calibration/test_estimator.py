@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from calibrant import CalibratedClassifier, CalibratedRegressor
 from calibrant.calibration.estimator import CalibratedEstimator
+from calibrant.calibration.same_rows import SameRowsWarning, warn_if_seen
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 X = X[np.argsort(X[:, 0])]
@@ -43,3 +44,12 @@ def test_parameters_come_in_one_order():
     shared = list(inspect.signature(CalibratedEstimator.__init__).parameters)
     for kind, own in ((CalibratedRegressor, {"levels"}), (CalibratedClassifier, {"decision"})):
         assert [name for name in inspect.signature(kind.__init__).parameters if name not in own] == shared
+
+
+def test_half_of_the_rows_may_be_seen_by_chance(recwarn):
+    X, y = np.arange(20.0)[:, None], np.arange(20.0)
+    model = KNeighborsRegressor(1).fit(X[:10], y[:10])
+    warn_if_seen(model, X, hits_all=False)  # ten of twenty
+    assert not recwarn
+    with pytest.warns(SameRowsWarning, match="53% of the rows"):
+        warn_if_seen(model, X[:19], hits_all=False)

@@ -19,7 +19,7 @@ TESTS = {
     "select": ("select/test_*.py", "engines/test_*.py", "cli/test_*.py", "common/test_one_trial.py"),
     "calibration": (
         "calibration/test_*.py", "common/test_*calibrators.py", "regression/test_*.py", "classification/test_*.py",
-        "common/test_summaries.py",
+        "common/test_summaries.py", "summaries/test_*.py", "store/test_calibrators.py",
     ),
     "metrics": ("metrics/test_*.py",),
     "regression": ("regression/test_*.py", "common/test_calibrators.py", "common/test_summaries.py"),

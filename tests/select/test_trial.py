@@ -79,6 +79,7 @@ def test_what_plain_arrays_are():
         type(read_forecasts(np.zeros((3, 5)) + np.arange(5), None, "regression")),
     )
     assert read_forecasts(LAWS, labels, "classification") is LAWS
+    assert isinstance(read_forecasts([0.0, 1.0, 0.4], [0, 1, 0]), ClassScores)  # certain ones too
     assert read_forecasts(p * 9, [0, 1, 0], scores_are="margins").kind == "margins"
     with pytest.raises(TypeError, match="neither class scores nor distributions"):
         read_forecasts(object(), [0.5])
@@ -117,6 +118,8 @@ def test_the_front():
     found = comparison([3.0, 1.0, 2.0], [0.1, 0, 0.1], measures=tuple(table(*pair) for pair in pairs))
     assert found.front.tolist() == [False, True, True] and "* no other is better in both NLL and A²" in str(found)
     assert not comparison([3.0, 1.0, 2.0], [0.1, 0, 0.1]).front.any()
+    lines = str(found).splitlines()[:4]
+    assert len({len(line) for line in lines}) == 1 and lines[1].startswith("a*") and lines[3].startswith("none")
     equal = comparison([1.0, 1.0, 1.0], [0, 0, 0], measures=tuple(table(1.0, 1.0) for _ in range(3)))
     assert equal.front.all()
 
