@@ -81,7 +81,7 @@ def weighted_quantiles(values: Array, weights: Array, levels: Array) -> Array:
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
     place = np.searchsorted(reached, levels * reached[-1] * (1 - 1e-12))
-    return np.asarray(values[order][np.minimum(place, len(values) - 1)])
+    return np.asarray(values[order][place])
 
 
 def centre_and_spread(law: Distribution) -> tuple[Array, Array]:

@@ -1,0 +1,45 @@
+"""Landmarks by hand, and quantiles of weighted values."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calibrant import CalibratedRegressor, Normal
+from calibrant.regression.features import fit_basis, weighted_quantiles
+from calibrant.regression.gp_beta.inference import promise
+
+
+@pytest.mark.parametrize(("rows", "features", "landmarks"), [(90, 1, 5), (240, 1, 8), (900, 1, 10), (3000, 2, 28)])
+def test_one_landmark_for_thirty_rows(rows, features, landmarks, rng):
+    x = rng.normal(size=(rows, features))
+    assert len(fit_basis(x, np.ones(rows), np.ones(features)).landmarks) == landmarks
+
+
+def test_quantiles_reach_both_ends():
+    values, weights = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    assert weighted_quantiles(values, weights, np.array([0.0, 0.25, 0.3, 0.75, 0.8, 1.0])).tolist() == [
+        1,
+        1,
+        2,
+        2,
+        3,
+        3,
+    ]
+
+
+def test_models_that_hit_every_outcome_whatever_the_unit():
+    y = np.linspace(0, 1e6, 9)
+    model, sample = CalibratedRegressor(), SimpleNamespace(y=y)
+    assert model._hits_all(Normal(y + 1e-3, 1.0), sample) and not model._hits_all(Normal(y + 10, 1.0), sample)
+    small = SimpleNamespace(y=y * 1e-12)
+    assert not model._hits_all(Normal(small.y + 1e-8, 1.0), small)
+
+
+def test_what_the_next_step_promises():
+    """A quadratic bound -½ (m - a)ᵀ P (m - a) gains ½ gᵀ P⁻¹ g, g its slope less the prior's pull."""
+    posterior = SimpleNamespace(mean=np.array([[1.0], [2.0]]), cover=np.diag([0.5, 0.25]))
+    fit = SimpleNamespace(gradient=np.array([[3.0], [0.0]]), posterior=posterior)
+    assert promise(fit) == pytest.approx(0.5 * (2.0**2 * 0.5 + 2.0**2 * 0.25))
