@@ -6,10 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.utils import get_tags
 
-from calibrant import CalibratedRegressor, Normal
+from calibrant import CalibratedRegressor, Normal, PointCalibrator, QuantileCalibrator
 from calibrant.regression.features import fit_basis, weighted_quantiles
 from calibrant.regression.gp_beta.inference import promise
+from calibrant.regression.gp_beta.kernels import Scaling
 
 
 @pytest.mark.parametrize(("rows", "features", "landmarks"), [(90, 1, 5), (240, 1, 8), (900, 1, 10), (3000, 2, 28)])
@@ -43,3 +45,19 @@ def test_what_the_next_step_promises():
     posterior = SimpleNamespace(mean=np.array([[1.0], [2.0]]), cover=np.diag([0.5, 0.25]))
     fit = SimpleNamespace(gradient=np.array([[3.0], [0.0]]), posterior=posterior)
     assert promise(fit) == pytest.approx(0.5 * (2.0**2 * 0.5 + 2.0**2 * 0.25))
+
+
+def test_forecasts_that_hardly_differ_are_not_magnified():
+    one = Scaling.of(Normal(np.full(9, 5.0), 2.0), np.ones(9))
+    assert (one.centre, one.unit, one.log_unit, one.spreads_differ) == (5.0, pytest.approx(0.2), 0.3, False)
+    wide = Scaling.of(Normal([1.0, 9.0], [1.0, 4.0]), np.ones(2))
+    assert wide.unit == pytest.approx(4.0) and wide.log_unit == pytest.approx(np.log(2)) and wide.spreads_differ
+
+
+def test_the_span_of_the_scores_is_kept():
+    made = QuantileCalibrator("ecdf").fit(Normal(np.zeros(5), 2.0), [-4.0, 1.0, 0.0, 2.0, 6.0])
+    assert made.span_ == (-2.0, 3.0)
+
+
+def test_points_are_columns():
+    assert get_tags(PointCalibrator()).input_tags.one_d_array

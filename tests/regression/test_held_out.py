@@ -28,3 +28,7 @@ def test_one_split_of_many_rows(n, sizes):
 
 def test_premium_falls_with_the_rows():
     assert base_premium(0.0) == 0.2 and base_premium(199.0) == pytest.approx(0.001)
+
+
+def test_five_folds_unless_told():
+    assert [len(test) for _, test in held_out_splits(50)] == [10] * 5
