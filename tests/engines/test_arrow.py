@@ -254,3 +254,18 @@ def test_rows_are_told_by_their_place_in_the_table(tmp_path: Path) -> None:
     d["sigma"][1500] = -1.0
     with pytest.raises(ValueError, match=r"column `sigma` must be positive; row 1500 "):
         arrow.apply(fitted, file(tmp_path, d), NORMAL)
+
+
+def test_a_batch_without_weight_does_no_harm(tmp_path: Path) -> None:
+    d = data()
+    d["w"] = np.where(np.arange(N) < 700, 0.0, 1.0)  # the first batch
+    columns = Columns("normal", ("mu", "sigma"), target="y", weight="w")
+    fitted = arrow.fit(file(tmp_path, d), columns, ScaleCalibrator())
+    rest = {name: values[700:] for name, values in d.items()}
+    assert fitted.factor_ == pytest.approx(arrow.fit(file(tmp_path, rest), NORMAL, ScaleCalibrator()).factor_)
+    d["w"] = np.zeros(N)
+    with pytest.raises(ValueError, match="must have a weight above 0 in `w` in some row"):
+        arrow.fit(file(tmp_path, d), columns, ScaleCalibrator())
+    d["y"] = np.full(N, np.nan)
+    with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none"):
+        arrow.evaluate(file(tmp_path, d), NORMAL)

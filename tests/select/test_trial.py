@@ -124,6 +124,12 @@ def test_the_front():
     assert equal.front.all()
 
 
+def test_seeds_of_automatic_folds():
+    assert AutoCalibrator(cv=4)._folds() == 4 and AutoCalibrator(cv=4, random_state=3)._folds() == (4, 1, 3)
+    assert AutoCalibrator(cv=(4, 2), random_state=3)._folds() == (4, 2, 3)
+    assert AutoCalibrator(cv=(4, 2, 9), random_state=3)._folds() == (4, 2, 9)
+
+
 # ---- trial ----
 def test_repetitions_are_no_new_rows(rng):
     y = rng.normal(size=40)
@@ -183,3 +189,9 @@ def test_groups_are_those_of_the_rows(rng):
     fitted = trial.fitted(GroupedCalibrator(ScaleCalibrator(), strength=0))
     own = {name: np.sqrt(np.mean(np.square(y[groups == name]))) for name in ("a", "b")}
     assert trial.made_by(fitted).std() == pytest.approx([own[name] for name in trial.groups], rel=0.05)
+
+
+def test_none_learns_how_many_rows_there_were():
+    made = NoCalibrator().fit(LAWS, [0.0, 1.0, 2.0])
+    assert made.n_rows_ == 3 and made.transform(LAWS) is LAWS
+    assert NoCalibrator().fit(scores(), [0, 1, 0, 1]).transform(scores()).tolist() == [[0.5, 0.5]] * 4
