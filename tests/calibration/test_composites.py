@@ -28,6 +28,7 @@ from calibrant import (
     metrics,
     save,
 )
+from calibrant.maps import AffineMap
 
 N = 600
 OF_CLASSES = {
@@ -175,3 +176,12 @@ def test_rounded_copies_are_still_copies(rng):
     once = compare(p, y, [BinningCalibrator(20)])
     often = compare(np.repeat(p, 10), np.repeat(y, 10), [BinningCalibrator(20)])
     assert often.loss[1] > once.loss[1] - 0.05
+
+
+def test_a_chain_is_as_sound_as_its_links(rng):
+    chain = Chain([ScaleCalibrator(), QuantileCalibrator()]).fit(Normal(np.zeros(50), 1.0), rng.normal(size=50))
+    chain._check_forecasts()
+    chain.calibrators_[1].map_ = forged = AffineMap()
+    object.__setattr__(forged, "slope", np.nan)
+    with pytest.raises(ValueError, match="its forecasts are no distributions"):
+        chain._check_forecasts()

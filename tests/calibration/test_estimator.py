@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from calibrant import CalibratedClassifier, CalibratedRegressor
 from calibrant.calibration.estimator import CalibratedEstimator
-from calibrant.calibration.same_rows import SameRowsWarning, warn_if_seen
+from calibrant.calibration.same_rows import SameRowsWarning, _held_rows, warn_if_seen
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 X = X[np.argsort(X[:, 0])]
@@ -53,3 +53,10 @@ def test_half_of_the_rows_may_be_seen_by_chance(recwarn):
     assert not recwarn
     with pytest.warns(SameRowsWarning, match="53% of the rows"):
         warn_if_seen(model, X[:19], hits_all=False)
+
+
+def test_rows_of_another_shape_are_not_those_that_were_seen():
+    X = np.arange(20.0)[:, None]
+    model = KNeighborsRegressor(1).fit(X, X[:, 0])
+    assert _held_rows(model, X) == 1 and _held_rows(model, np.hstack([X, X])) == 0 and _held_rows(model, X[:, 0]) == 0
+    assert _held_rows(model, np.array([["a"], ["b"]])) == 0  # texts
