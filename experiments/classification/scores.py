@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from calibrant.adapters.class_scores import ClassScores
-from calibrant.classification.reading import ClassReading, detect
+from calibrant.classification.reading import METHODS, ClassReading, detect
 
 from ..data import classification_sets, load
 
@@ -57,7 +57,8 @@ def cell(name: str, base: str, split: int, folder: Path, cache: Path | None) -> 
     X, y = _table(name, folder)
     train, test = train_test_split(np.arange(len(y)), test_size=TEST, stratify=y, random_state=split)
     train, test = train[:MOST_TRAIN], test[:MOST_TEST]
-    reading = ClassReading(detect(BASES[base], "auto"), np.unique(y))
+    method = detect(BASES[base], "auto")
+    reading = ClassReading(method, np.unique(y), METHODS[method])
     found = _crossfitted(BASES[base], reading, X[train], y[train])
     refit = clone(BASES[base]).fit(X[train], y[train])
     made = Cell(found, y[train], reading(refit, X[test]), y[test])
