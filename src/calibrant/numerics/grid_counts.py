@@ -11,7 +11,7 @@ from .._checks import Array
 
 Weightings = Sequence[Array | None]  # weights of the points, None for ones
 Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
-_BLOCK = 32_768  # points worked on at a time
+_BLOCK, _CHUNK = 32_768, 1 << 20  # points whose cells are worked out at a time, and that are counted at a time
 _WINDOW = 65_536  # most cells that are counted in place; points elsewhere are sorted
 
 
@@ -45,23 +45,38 @@ def counted(x: Array, columns: Weightings, level: int) -> Sums:
     low, size = _window(x, fine)
     mass, moment = np.zeros((2, len(columns), size))
     outside: list[tuple[Array, Array, Weightings]] = []
-    for start in range(0, len(x), _BLOCK):
-        block = x[start : start + _BLOCK]
-        cell = np.arcsinh(block)
-        cell *= fine
-        np.floor(cell, out=cell)
-        cell -= low
-        weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
+    for start in range(0, len(x), _CHUNK):
+        chunk = x[start : start + _CHUNK]
+        weights: Weightings = [None if w is None else w[start : start + _CHUNK] for w in columns]
+        cell = _cells(chunk, fine, low)
         if cell.min() < 0 or cell.max() >= size:
             within = (cell >= 0) & (cell < size)
-            outside.append((cell[~within] + low, block[~within], [None if w is None else w[~within] for w in weights]))
-            block, cell = block[within], cell[within]
+            far = [None if w is None else w[~within] for w in weights]
+            outside.append((_exact_cells(chunk[~within], fine), chunk[~within], far))
+            chunk, cell = chunk[within], cell[within]
             weights = [None if w is None else w[within] for w in weights]
-        _add(mass, moment, cell.astype(np.intp), block, weights)
+        _add(mass, moment, cell, chunk, weights)
     there = np.flatnonzero(mass.any(axis=0))
     keys: Array = there + np.float64(low)
     sums = (keys, mass[:, there], moment[:, there])
     return _with_others(sums, outside) if outside else sums
+
+
+def _cells(x: Array, fine: float, low: float) -> NDArray[np.intp]:
+    """Cells counted from the first of the window; those far outside of it as -1, whatever they are."""
+    found = np.empty(len(x), dtype=np.intp)
+    for start in range(0, len(x), _BLOCK):
+        cell = _exact_cells(x[start : start + _BLOCK], fine)
+        cell -= low
+        np.clip(cell, -1.0, _WINDOW, out=cell)
+        found[start : start + _BLOCK] = cell
+    return found
+
+
+def _exact_cells(x: Array, fine: float) -> Array:
+    cell = np.arcsinh(x)
+    cell *= fine
+    return np.floor(cell, out=cell)
 
 
 def starts(keys: Array) -> NDArray[np.intp]:
