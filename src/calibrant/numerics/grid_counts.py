@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .asinh_cells import cells
 
 Weightings = Sequence[Array | None]  # weights of the points, None for ones
 Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
-_BLOCK, _CHUNK = 32_768, 1 << 20  # points whose cells are worked out at a time, and that are counted at a time
+_CHUNK = 1 << 20  # points that are counted at a time
 _WINDOW = 65_536  # most cells that are counted in place; points elsewhere are sorted
 
 
@@ -41,42 +42,25 @@ def counted(x: Array, columns: Weightings, level: int) -> Sums:
     >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
     [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
     """
-    fine = 2.0**level
-    low, size = _window(x, fine)
+    low, size = _window(x, level)
     mass, moment = np.zeros((2, len(columns), size))
     outside: list[tuple[Array, Array, Weightings]] = []
     for start in range(0, len(x), _CHUNK):
         chunk = x[start : start + _CHUNK]
         weights: Weightings = [None if w is None else w[start : start + _CHUNK] for w in columns]
-        cell = _cells(chunk, fine, low)
-        if cell.min() < 0 or cell.max() >= size:
-            within = (cell >= 0) & (cell < size)
+        cell = cells(chunk, level)
+        if cell.min() < low or cell.max() >= low + size:
+            within = (cell >= low) & (cell < low + size)
             far = [None if w is None else w[~within] for w in weights]
-            outside.append((_exact_cells(chunk[~within], fine), chunk[~within], far))
+            outside.append((cell[~within], chunk[~within], far))
             chunk, cell = chunk[within], cell[within]
             weights = [None if w is None else w[within] for w in weights]
-        _add(mass, moment, cell, chunk, weights)
+        cell -= low
+        _add(mass, moment, cell.astype(np.intp), chunk, weights)
     there = np.flatnonzero(mass.any(axis=0))
     keys: Array = there + np.float64(low)
     sums = (keys, mass[:, there], moment[:, there])
     return _with_others(sums, outside) if outside else sums
-
-
-def _cells(x: Array, fine: float, low: float) -> NDArray[np.intp]:
-    """Cells counted from the first of the window; those far outside of it as -1, whatever they are."""
-    found = np.empty(len(x), dtype=np.intp)
-    for start in range(0, len(x), _BLOCK):
-        cell = _exact_cells(x[start : start + _BLOCK], fine)
-        cell -= low
-        np.clip(cell, -1.0, _WINDOW, out=cell)
-        found[start : start + _BLOCK] = cell
-    return found
-
-
-def _exact_cells(x: Array, fine: float) -> Array:
-    cell = np.arcsinh(x)
-    cell *= fine
-    return np.floor(cell, out=cell)
 
 
 def starts(keys: Array) -> NDArray[np.intp]:
@@ -99,9 +83,9 @@ def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: 
         moment[j] += np.bincount(cell, x if weights is None else weights * x, size)
 
 
-def _window(x: Array, fine: float) -> tuple[float, int]:
+def _window(x: Array, level: int) -> tuple[float, int]:
     """First cell and number of cells that are counted in place: twice the range of some of the points."""
-    some = np.arcsinh(x[:: len(x) // 1024 + 1]) * fine
+    some = cells(x[:: len(x) // 1024 + 1], level)
     middle, reach = np.floor(np.median(some)), np.ptp(some) + 64
     size = int(min(2 * reach, _WINDOW))
     return float(middle - size // 2), size
