@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibrant.numerics.asinh_cells import cells
+from calibrant.numerics.asinh_cells import cells_like
 
 N = 100_000
 _rng = np.random.default_rng(0)
@@ -29,6 +29,6 @@ COLUMNS = {
 def test_many_points_have_the_cells_that_few_have(name: str, level: int) -> None:
     x: NDArray[np.float64] = COLUMNS[name]
     with np.errstate(over="ignore"):
-        few = np.concatenate([cells(part, level) for part in np.array_split(x, 10)])
-        np.testing.assert_array_equal(cells(x, level), few)
+        few = cells_like(x[:10], level)(x)
+        np.testing.assert_array_equal(cells_like(x, level)(x), few)
         np.testing.assert_array_equal(few, np.floor(2.0**level * np.arcsinh(x)))

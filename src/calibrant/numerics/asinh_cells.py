@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
 
-_BLOCK = 32_768  # points at a time
 _STEPS = 1 << 18  # even steps of the table
+_NONE = np.iinfo(np.uint16).max
 _MANY = 65_536  # points from which on the table is worth its making
 _SLACK = 1e-12  # share of its distance by which an edge may be off, and
 _FAR = 1e5  # times the width that the table may be away, for that to be less than a step
 
 
-def cells(x: Array, level: int) -> Array:
-    r"""Numbers of the cells, :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`.
+def cells_like(x: Array, level: int) -> Callable[[Array], Array]:
+    r"""Function that numbers the cells of points, :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`.
 
-    Of many points most are looked up in a table of even steps; those in a step that an edge of cells divides, and those
-    beyond the table, are worked out, so that the answer is the same.
+    If these are many, most points like them are looked up in a table of even steps; those in a step that an edge of
+    cells divides, and those beyond the table, are worked out, so that the answer is the same.
 
-    >>> cells(np.array([0.3, 0.1, -0.2, 1e9]), 1).tolist()
+    >>> cells_like(np.array([0.3]), 1)(np.array([0.3, 0.1, -0.2, 1e9])).tolist()
     [0.0, 0.0, -1.0, 42.0]
     """
     table = _table(level, *_reach(x)) if len(x) >= _MANY else None
-    found = np.empty(len(x))
-    for start in range(0, len(x), _BLOCK):
-        block = x[start : start + _BLOCK]
-        found[start : start + _BLOCK] = _worked_out(block, level) if table is None else table.cells(block)
-    return found
+    return partial(_worked_out, level=level) if table is None else table.cells
 
 
 def _worked_out(x: Array, level: int) -> Array:
@@ -43,22 +40,25 @@ def _reach(x: Array) -> tuple[float, float]:
     """Start and width of a stretch that holds most of the points, rounded so that other points give it too."""
     some = np.sort(x[:: len(x) // 1024 + 1])
     low, high = some[len(some) // 64], some[-1 - len(some) // 64]
-    half = 2.0 ** np.ceil(np.log2(max(high - low, 1e-300)))
-    return float(np.floor((low - half / 8) / (half / 4)) * (half / 4)), float(2 * half)
+    mantissa, exponent = np.frexp(max(high - low, 1e-300))
+    eighth = np.ldexp(np.ceil(8 * mantissa) / 64, exponent)  # of the range, rounded up
+    return float((np.floor(low / eighth) - 2) * eighth), float(13 * eighth)
 
 
 class _Table:
-    """Cells of even steps from ``start`` on; nan where a step has more than one."""
+    """Cells of even steps from ``start`` on, counted from ``first``; `_NONE` where a step has more than one."""
 
-    def __init__(self, level: int, start: float, width: float, cell: Array) -> None:
-        self.level, self.start, self.scale, self.cell = level, start, _STEPS / width, cell
+    def __init__(self, level: int, start: float, scale: float, first: float, cell: NDArray[np.uint16]) -> None:
+        self.level, self.start, self.scale, self.first, self.cell = level, start, scale, first, cell
 
     def cells(self, x: Array) -> Array:
-        at = (x - self.start) * self.scale
-        with np.errstate(invalid="ignore"):  # too far for whole numbers: taken for the first or last step, which is nan
+        at = x - self.start
+        at *= self.scale
+        with np.errstate(invalid="ignore"):  # too far for a whole number: taken for the first or last step, of no cell
             step: NDArray[np.intp] = at.astype(np.intp)
-        found = self.cell.take(step, mode="clip", out=at)
-        unknown = np.flatnonzero(np.isnan(found))
+        cell = self.cell.take(step, mode="clip")
+        found = np.add(cell, self.first, out=at)
+        unknown = np.flatnonzero(cell == _NONE)
         found[unknown] = _worked_out(x[unknown], self.level)
         return found
 
@@ -67,12 +67,13 @@ class _Table:
 def _table(level: int, start: float, width: float) -> _Table | None:
     """None where the cells are hardly wider than the steps, or the steps hardly wider than rounding."""
     ends = _worked_out(np.array([start, start + width]), level)
-    if not np.ptp(ends) < _STEPS / 4 or abs(start) > _FAR * width:
+    if not np.ptp(ends) < _NONE or abs(start) > _FAR * width:
         return None
+    scale = _STEPS / width
     number = np.arange(ends[0], ends[1] + 1)
     edge = np.sinh(np.ldexp(number, -level))  # where each of the cells begins
     slack = _SLACK * (abs(edge) + width)
-    step = np.clip((np.array([edge - slack, edge + slack]) - start) * (_STEPS / width), 0, _STEPS - 1).astype(np.intp)
-    cell = np.repeat(number, np.diff(step[0], append=_STEPS))
-    cell[step] = cell[[0, -1]] = np.nan
-    return _Table(level, start, width, cell)
+    step = np.clip((np.array([edge - slack, edge + slack]) - start) * scale, 0, _STEPS - 1).astype(np.intp)
+    cell = np.repeat(np.arange(len(number), dtype=np.uint16), np.diff(step[0], append=_STEPS))
+    cell[step] = cell[[0, -1]] = _NONE
+    return _Table(level, start, scale, float(ends[0]), cell)

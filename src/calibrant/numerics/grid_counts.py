@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
-from .asinh_cells import cells
+from .asinh_cells import cells_like
 
 Weightings = Sequence[Array | None]  # weights of the points, None for ones
 Sums = tuple[Array, Array, Array]  # keys (m,), mass (k, m), moment (k, m)
-_CHUNK = 1 << 20  # points that are counted at a time
+_BLOCK = 16_384  # points that are counted at a time
+_SPARSE = 8  # times as many cells as keys are counted in place
 _WINDOW = 65_536  # most cells that are counted in place; points elsewhere are sorted
 
 
@@ -42,21 +43,22 @@ def counted(x: Array, columns: Weightings, level: int) -> Sums:
     >>> [sums.tolist() for sums in counted(np.array([0.3, 0.1, -0.2]), [None], 1)]
     [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
     """
-    low, size = _window(x, level)
+    cells = cells_like(x, level)
+    low, size = _window(cells(x[:: len(x) // 1024 + 1]))
     mass, moment = np.zeros((2, len(columns), size))
     outside: list[tuple[Array, Array, Weightings]] = []
-    for start in range(0, len(x), _CHUNK):
-        chunk = x[start : start + _CHUNK]
-        weights: Weightings = [None if w is None else w[start : start + _CHUNK] for w in columns]
-        cell = cells(chunk, level)
+    for start in range(0, len(x), _BLOCK):
+        block = x[start : start + _BLOCK]
+        weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
+        cell = cells(block)
         if cell.min() < low or cell.max() >= low + size:
             within = (cell >= low) & (cell < low + size)
             far = [None if w is None else w[~within] for w in weights]
-            outside.append((cell[~within], chunk[~within], far))
-            chunk, cell = chunk[within], cell[within]
+            outside.append((cell[~within], block[~within], far))
+            block, cell = block[within], cell[within]
             weights = [None if w is None else w[within] for w in weights]
         cell -= low
-        _add(mass, moment, cell.astype(np.intp), chunk, weights)
+        _add(mass, moment, cell.astype(np.intp), block, weights)
     there = np.flatnonzero(mass.any(axis=0))
     keys: Array = there + np.float64(low)
     sums = (keys, mass[:, there], moment[:, there])
@@ -76,16 +78,26 @@ def grouped(keys: Array, mass: Array, moment: Array) -> Sums:
     return keys[first], np.add.reduceat(mass[:, order], first, axis=1), np.add.reduceat(moment[:, order], first, axis=1)
 
 
+def grouped_cells(keys: Array, mass: Array, moment: Array) -> Sums:
+    """The same where keys are numbers of cells, which are counted in place unless they lie far apart."""
+    low = keys.min()
+    size = keys.max() - low + 1
+    if not size <= _SPARSE * len(keys):
+        return grouped(keys, mass, moment)
+    place = (keys - low).astype(np.intp)
+    sums = [np.array([np.bincount(place, row, int(size)) for row in rows]) for rows in (mass, moment)]
+    there = np.flatnonzero(np.bincount(place))
+    return there + low, sums[0][:, there], sums[1][:, there]
+
+
 def _add(mass: Array, moment: Array, cell: NDArray[np.intp], x: Array, columns: Weightings) -> None:
-    size = mass.shape[1]
     for j, weights in enumerate(columns):
-        mass[j] += np.bincount(cell, weights, size)
-        moment[j] += np.bincount(cell, x if weights is None else weights * x, size)
+        np.add.at(mass[j], cell, 1.0 if weights is None else weights)
+        np.add.at(moment[j], cell, x if weights is None else weights * x)
 
 
-def _window(x: Array, level: int) -> tuple[float, int]:
-    """First cell and number of cells that are counted in place: twice the range of some of the points."""
-    some = cells(x[:: len(x) // 1024 + 1], level)
+def _window(some: Array) -> tuple[float, int]:
+    """First cell and number of cells that are counted in place: twice the range of those of some points."""
     middle, reach = np.floor(np.median(some)), np.ptp(some) + 64
     size = int(min(2 * reach, _WINDOW))
     return float(middle - size // 2), size

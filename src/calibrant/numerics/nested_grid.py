@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from .._checks import Array
-from .grid_counts import Weightings, counted, distinct, grouped
+from .grid_counts import Weightings, counted, distinct, grouped, grouped_cells
 
 MOST = 16_384  # occupied cells
 _FEW = 4  # times as many points are sorted rather than counted
@@ -69,7 +69,8 @@ class NestedGrid:
         one, two = (grid.at(min(levels)) if levels else grid for grid in (self, other))
         keys = np.concatenate([one.keys, two.keys])
         mass, moment = (np.hstack(pair) for pair in ((one.mass, two.mass), (one.moment, two.moment)))
-        return type(self)(*grouped(keys, mass, moment), one.level, self.most).coarsened()
+        together = grouped if one.level is None else grouped_cells
+        return type(self)(*together(keys, mass, moment), one.level, self.most).coarsened()
 
     def scaled(self, factor: float) -> Self:
         """All weights times a factor."""
@@ -84,7 +85,7 @@ class NestedGrid:
         if self.level is not None and level >= self.level:
             return self
         keys = np.floor(np.ldexp(self._places(), level))
-        return type(self)(*grouped(keys, self.mass, self.moment), level, self.most)
+        return type(self)(*grouped_cells(keys, self.mass, self.moment), level, self.most)
 
     @property
     def points(self) -> Array:
