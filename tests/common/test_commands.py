@@ -45,7 +45,14 @@ def laws(n: int = 600, seed: int = 0) -> pd.DataFrame:
 
 
 def numbers(command: str, frame: pd.DataFrame, *options: str) -> dict[str, Any]:
-    """Choice and measures by candidate, as a command tells them."""
+    """Choice and values of the measures by candidate, as a command tells them."""
+    found = found_by(command, frame, *options)
+    measures = {stage: {key: values[0] for key, values in table.items()} for stage, table in found["measures"].items()}
+    return {"measures": measures, "chosen": found.get("chosen")}
+
+
+def found_by(command: str, frame: pd.DataFrame, *options: str) -> dict[str, Any]:
+    """What a command tells of a table."""
     frame.to_parquet("t.parquet")
     saved = ["-o", "c.calibrant"]
     call = {
@@ -55,13 +62,10 @@ def numbers(command: str, frame: pd.DataFrame, *options: str) -> dict[str, Any]:
         "inspect": ["fit", "t.parquet", *saved],
         "compare": ["compare", "t.parquet", "--json"],
     }[command]
-    found = _run(*call, *options)
+    said = _run(*call, *options)
     if command == "inspect":
-        found = json.loads(_run("inspect", "c.calibrant", "--json"))["metadata"]
-    else:
-        found = json.loads(found)
-    measures = {stage: {key: values[0] for key, values in table.items()} for stage, table in found["measures"].items()}
-    return {"measures": measures, "chosen": found.get("chosen")}
+        return dict(json.loads(_run("inspect", "c.calibrant", "--json"))["metadata"])
+    return dict(json.loads(said))
 
 
 def _run(*arguments: str) -> str:

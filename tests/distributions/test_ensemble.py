@@ -267,3 +267,47 @@ def test_tail_integrals_agree_with_quadrature(t):
     phi = lambda s: np.exp(-s * s / 2) / np.sqrt(2 * np.pi)  # noqa: E731
     for order, moment in enumerate(tail_moments(np.array([t]))):
         assert moment[0] == pytest.approx(quad(lambda s, k=order: (s - t) ** k * phi(s), t, 40)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("m", [11, 40, 300])
+def test_many_members_weigh_as_they_count(rng, m):
+    x, y = rng.gamma(2.0, 1.0, (20, m)), rng.gamma(2.0, 1.0, 20)
+    plain = Ensemble(x)
+    assert not plain.has_atoms and plain.knots.shape[1] < m
+    gaps = np.column_stack([np.full((20, 2), np.nan), x, np.full((20, 1), np.nan)])
+    for other in (
+        Ensemble(x, np.ones(m)),
+        Ensemble(x, np.full((20, m), 1 / m)),
+        Ensemble(gaps, [0.0, 0.0, *np.ones(m), 0.0]),
+        Ensemble(x[:, ::-1]),
+    ):
+        for name in ("cdf", "logpdf", "crps"):
+            np.testing.assert_allclose(getattr(other, name)(y), getattr(plain, name)(y), rtol=1e-10, err_msg=name)
+    doubled = Ensemble(x, 2 * np.ones(m))  # every member twice: atoms
+    assert doubled.has_atoms and doubled.tied.all()
+
+
+def test_density_of_many_members_is_near_that_of_the_law_they_are_drawn_from(rng):
+    y = rng.standard_normal(20_000)
+    truth = np.square(y) / 2 + np.log(2 * np.pi) / 2
+    for m, most in ((20, 0.19), (100, 0.06), (400, 0.03)):
+        law = Ensemble(rng.standard_normal((20_000, m)))
+        loss = float(np.mean(-law.logpdf(y) - truth))
+        assert 0 < loss < most
+
+
+def test_rows_with_equal_members_keep_them_and_the_others_do_not_notice(rng):
+    x = rng.standard_normal((6, 60))
+    tied = x.copy()
+    tied[2, 10:30] = tied[2, 10]
+    law, plain = Ensemble(tied), Ensemble(x)
+    others, y = [0, 1, 3, 4, 5], rng.standard_normal(6)
+    for name in ("cdf", "logpdf", "crps"):
+        rows = getattr(law[others], name)(y[others]), getattr(plain, name)(y)[others]
+        np.testing.assert_allclose(*rows, rtol=1e-12, err_msg=name)
+    np.testing.assert_allclose(law.mean()[others], plain.mean()[others], rtol=1e-12)
+    atom = tied[2, 10]
+    jump = law[2].to_normal(np.array([atom])), law[2].to_normal(np.array([atom]), "left")
+    np.testing.assert_allclose(ndtr(jump[0]) - ndtr(jump[1]), 19 / 61, rtol=1e-12)
+    both = concatenate([law, plain])
+    np.testing.assert_allclose(both.cdf(np.tile(y, 2)), np.concatenate([law.cdf(y), plain.cdf(y)]), rtol=1e-12)

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from ..._checks import Array, finite
 from ...numerics.tails import Mask, score_of
+from .neighbours import Knots, of_weighted
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedMembers:
-    """Sorted members with their weights, and the knots and scores of the polylines through them, two a member."""
+    """Sorted members with their weights, and the knots and scores of the polylines."""
 
     samples: Array
     weights: Array
@@ -41,7 +42,8 @@ class WeightedMembers:
         levels = np.stack([low, high], axis=2).reshape(len(x), 2 * x.shape[1]) / (counts.sum(axis=1, keepdims=True) + 1)
         knots = np.repeat(x, 2, axis=1)
         tied = ((np.diff(knots) == 0) & (np.diff(levels) > 0)).any(axis=1)
-        return cls(x, w, knots, score_of(levels, 1 - levels), _deviation(x, counts), tied)
+        knots, scores = of_weighted((x, counts), Knots(knots, score_of(levels, 1 - levels)), tied)
+        return cls(x, w, knots, scores, _deviation(x, counts), tied)
 
 
 def are_probabilities(weights: Array) -> Mask:
