@@ -58,8 +58,8 @@ def of_weighted(members: tuple[Array, Array], each: Knots, tied: Mask) -> Knots:
     group = np.where(number > 0, _group((below + counts / 2) / total, number), np.cumsum(there, axis=1) - 1)
     width = int(group.max()) + 1
     place = (np.arange(len(x))[:, None] * width + np.maximum(group, 0)).ravel()
-    sums = [
-        np.bincount(place, (counts * values).ravel(), len(x) * width).reshape(len(x), width)
+    sums: list[Array] = [
+        np.bincount(place, (counts * values).ravel(), len(x) * width).astype(np.float64).reshape(len(x), width)
         for values in (np.ones_like(x), x, each.scores[:, ::2])
     ]
     full = _nearest_full(sums[0] > 0)
