@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from ..store.calibrators import save
 from ..tables.columns import Columns
 from ..tables.detection import Asked, open_columns
 from ..tables.writing import CALIBRATOR, check_output
-from .console import note, progress, say, say_json
+from .console import commands, note, progress, say, say_json
 from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
 from .results import show_measures
@@ -83,7 +82,7 @@ def command(
         show_measures(result)
         say("")
     say(f"{type(fitted).__name__} of {fitted.n_rows_:,} rows saved in {output}. To apply it:")
-    say(shlex.join(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
+    say(commands(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
     return None
 
 
