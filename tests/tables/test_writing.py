@@ -13,7 +13,7 @@ import pytest
 from pyarrow import csv
 
 from calibrant.tables.sources import open_table
-from calibrant.tables.writing import check_output, write_table, write_text
+from calibrant.tables.writing import CALIBRATOR, PAGE, check_output, write_table, write_text
 from tests.tables.examples import FORMATS, TABLE, one_table
 
 
@@ -32,6 +32,36 @@ def test_targets_that_may_not_be_written(tmp_path: Path) -> None:
         check_output(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(IsADirectoryError, match="it is a folder"):
         check_output(tmp_path, table=False)
+
+
+def test_files_of_another_kind_are_replaced_when_asked(tmp_path: Path) -> None:
+    first = {
+        "c": b"PK\x03\x04" + bytes(26) + b"calibrator.json",
+        "h": b"<!DOCTYPE html>",
+        "x": b"PK\x03\x04",
+        "t": b"a,b",
+    }
+    for name, content in first.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "empty").touch()
+    for kind, good in ((CALIBRATOR, "c"), (PAGE, "h")):
+        for name in (good, "empty", "new"):
+            assert check_output(tmp_path / name, table=False, kind=kind) == tmp_path / name
+        for name in {*first} - {good}:
+            with pytest.raises(
+                FileExistsError, match=rf"`.*{name}` is there and is no {kind.name}; give another output"
+            ):
+                check_output(tmp_path / name, table=False, kind=kind)
+            assert check_output(tmp_path / name, table=False, kind=kind, overwrite=True) == tmp_path / name
+
+
+def test_folders_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lost.csv").symlink_to("nowhere/a.csv")
+    with pytest.raises(FileNotFoundError, match=r"cannot write `.*lost.csv`: there is no folder `.*/nowhere`"):
+        check_output(tmp_path / "lost.csv")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(PermissionError, match=r"cannot write `.*a.csv`: its folder is not to be written to\."):
+        check_output(tmp_path / "a.csv")
 
 
 class Full:
@@ -75,13 +105,13 @@ def test_interrupted_writing_leaves_nothing(name: str, trouble: BaseException, t
 
 
 def test_unwritable_folders_and_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**_: Any) -> None:
+    def refuse(*_: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "/somewhere/.a.csv-x1")
 
     nested = pa.table({"a": [[1], [2, 3]]})
     with pytest.raises(ValueError, match="cannot write `.*a.csv`: .*"):
         write_table(tmp_path / "a.csv", nested.to_batches())
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("os.open", refuse)
     with pytest.raises(PermissionError, match=r"^cannot write `.*page.html`: Permission denied\.$"):
         write_text(tmp_path / "page.html", "page")
     assert not list(tmp_path.iterdir())

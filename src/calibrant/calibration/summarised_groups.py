@@ -14,6 +14,7 @@ from .rows import usable_rows
 from .summarised import Summarised
 
 PSEUDO_ROWS = 40  # of the whole sample that each group sees besides its own
+LEAST_SHARE = 0.2  # of the weight that a group's own rows must have for a fit of its own
 
 
 class SummarisedGroups(Summarised):
@@ -50,13 +51,20 @@ class SummarisedGroups(Summarised):
 
     def _fit_summary(self, summary: GroupedSummary) -> None:
         self._check_strength()
-        self.common_ = clone(self.calibrator).fit_summary(summary.whole())
-        calibrated = {name: self.common_.calibrated_summary(part) for name, part in summary.groups.items()}
-        pull = GroupedSummary(calibrated).whole().evenly(PSEUDO_ROWS, self.strength)
-        self.calibrators_ = {
-            name: clone(self.calibrator).fit_summary(part if pull is None else part.merge(pull))
-            for name, part in calibrated.items()
-        }
+        whole = summary.whole()
+        self.common_ = clone(self.calibrator).fit_summary(whole)
+        pull = self.common_.calibrated_summary(whole).evenly(PSEUDO_ROWS, self.strength)
+        self.calibrators_ = {}
+        for name, part in summary.groups.items():
+            if self._has_a_say(float(part.grid.mass[0].sum())):
+                own = self.common_.calibrated_summary(part)
+                fitted = clone(self.calibrator).fit_summary(own if pull is None else own.merge(pull))
+                del fitted.summary_  # the group's own is in that of all groups
+                self.calibrators_[name] = fitted
+
+    def _has_a_say(self, rows: float) -> bool:
+        """Whether so many rows of a group have a fifth of the weight beside those that stand for all."""
+        return rows >= LEAST_SHARE * (rows + self.strength)
 
     def _check_strength(self) -> None:
         if not self.strength >= 0:

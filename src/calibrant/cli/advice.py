@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from ..select.candidates import BY_GROUP
 from ..select.comparison import NONE
 from ..select.methods import AUTO
 from ..tables.columns import Columns
+from .console import commands
 
 
 def how_to_apply(path: Path, columns: Columns, chosen: str) -> str:
@@ -21,7 +21,7 @@ def how_to_apply(path: Path, columns: Columns, chosen: str) -> str:
     saved = f"{path.stem}.calibrant"
     fit = ["calibrant", "fit", str(path), *flags(columns), *groups, "--method", name, "-o", saved]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]
-    return f"{shlex.join(fit)}\n{shlex.join(apply)}"
+    return commands(fit, apply)
 
 
 def flags(columns: Columns) -> list[str]:

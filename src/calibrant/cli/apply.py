@@ -18,16 +18,20 @@ from ..tables.detection import Asked, existing_column, find_columns
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output
 from .console import note, progress, say, say_json
-from .fit import OVERWRITE
 from .inspect import CALIBRATOR
 from .options import FORECASTS, JSON, TABLE, with_columns
 
 OUTPUT = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The table to write; its name tells the format.", metavar="FILE", show_default=False
+        "--output",
+        "-o",
+        help="The table to write; its name tells the format. An older one is replaced.",
+        metavar="FILE",
+        show_default=False,
     ),
 ]
+OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Replace the output even if it is an input.")]
 _PANEL = "Columns to add, in the order given (default: quantiles at 0.05, 0.25, 0.5, 0.75, 0.95)"
 
 

@@ -69,7 +69,7 @@ def show(found: Comparison, table: Path, columns: Columns, json: bool) -> None:
     say_table(heads, rows)
     say("", found.recommendation)
     if how:
-        say("", how)
+        say("", *how.splitlines())
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from ..engines.example import diabetes_forecasts
 from ..tables.detection import Asked
 from ..tables.writing import write_table, write_text
 from .analysing import analyse_table
-from .console import say, say_json
+from .console import commands, say, say_json
 from .options import JSON
 
 OUTPUT = Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.", metavar="FOLDER")]
@@ -37,7 +36,7 @@ def command(output: OUTPUT = Path("calibrant-demo"), json: JSON = False) -> None
     say(
         "",
         "Next:",
-        shlex.join(["calibrant", "evaluate", str(forecasts), "--group", "sex"]),
+        commands(["calibrant", "evaluate", str(forecasts), "--group", "sex"]),
         *result.command.splitlines()[:1],
     )
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,15 +14,22 @@ from ..regression import PointCalibrator
 from ..store.calibrators import save
 from ..tables.columns import Columns
 from ..tables.detection import Asked, open_columns
-from ..tables.writing import check_output
-from .console import note, progress, say, say_json
+from ..tables.writing import CALIBRATOR, check_output
+from .console import commands, note, progress, say, say_json
 from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
 from .results import show_measures
 
 FEWEST, MEASURED = 20, 5_000  # rows for the measures that are saved beside the calibrator
 OUTPUT = Annotated[
-    Path, typer.Option("--output", "-o", help="The file to save the calibrator in.", metavar="FILE", show_default=False)
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="The file to save the calibrator in; an older one is replaced.",
+        metavar="FILE",
+        show_default=False,
+    ),
 ]
 METHOD = Annotated[
     str | None,
@@ -35,7 +41,9 @@ METHOD = Annotated[
         f"For classes: {listed('scores')}.",
     ),
 ]
-OVERWRITE = Annotated[bool, typer.Option("--overwrite", help="Allow the output to be an input.")]
+OVERWRITE = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the output even if it is an input or a file of another kind.")
+]
 
 
 @with_columns
@@ -56,7 +64,7 @@ def command(
     """
     source, columns, notes = open_columns(table, asked)
     name, calibrator = calibrator_of(method, columns)
-    check_output(output, table, overwrite=overwrite, table=False)
+    check_output(output, table, overwrite=overwrite, table=False, kind=CALIBRATOR)
     sample = Sample(MEASURED)
     with progress("fitting", source.rows) as (done, stage):
         fitted = fit(source, columns, calibrator, sample=sample, progress=done)
@@ -74,7 +82,7 @@ def command(
         show_measures(result)
         say("")
     say(f"{type(fitted).__name__} of {fitted.n_rows_:,} rows saved in {output}. To apply it:")
-    say(shlex.join(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
+    say(commands(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
     return None
 
 

@@ -6,13 +6,13 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable
-from html import escape
 from io import StringIO
 from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
+from .._printable import printable
 from ..displays._axes import COLOURS, GREY
 from .words import safe
 
@@ -47,11 +47,16 @@ def picture(caption: str, size: tuple[float, float], draw: Draw, rows: int = 1) 
             artist.set_gid(f"hover{k}")
         file = StringIO()
         figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches="tight", pad_inches=0.04)
-    text = _with_titles(_themed(file.getvalue()), [title for _, title in titles])
-    text = _own_names(text, hashlib.sha256(caption.encode()).hexdigest()[:6])
+    text = _with_titles(_themed(_shown(file.getvalue())), [title for _, title in titles])
+    text = _own_names(text, hashlib.sha256(caption.encode(errors="replace")).hexdigest()[:6])
     shown = safe(caption, 400)
     text = text.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
     return f"<figure>{text}<figcaption>{shown}</figcaption></figure>"
+
+
+def _shown(text: str) -> str:
+    """SVG in which names have no character that does not print; line by line, for most lines have none."""
+    return "\n".join(printable(line, keep="\t") for line in text.split("\n"))
 
 
 def _themed(text: str) -> str:
@@ -74,7 +79,7 @@ def _shared_style(group: re.Match[str]) -> str:
 
 def _with_titles(text: str, titles: list[str]) -> str:
     return re.sub(
-        r'<g id="hover(\d+)">', lambda group: f"{group[0]}<title>{escape(titles[int(group[1])])}</title>", text
+        r'<g id="hover(\d+)">', lambda group: f"{group[0]}<title>{safe(titles[int(group[1])], 400)}</title>", text
     )
 
 

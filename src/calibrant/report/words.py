@@ -6,6 +6,7 @@ import math
 from html import escape
 from typing import Any
 
+from .._printable import printable
 from ..metrics.catalogue import MEASURES, Measured
 
 DASH = "–"
@@ -34,12 +35,12 @@ def safe(text: Any, longest: int = LONGEST) -> str:
 
 
 def exact(text: str) -> str:
-    r"""Text to be copied, with all its spaces and lines.
+    r"""Text to be copied, with all its spaces and lines, and escapes for what does not print.
 
     >>> exact("fit 'a  b.csv'\n>x")
     'fit &#x27;a  b.csv&#x27;\n&gt;x'
     """
-    return escape(text.encode(errors="replace").decode())
+    return escape(printable(text, keep="\n"))
 
 
 def is_share(key: str) -> bool:

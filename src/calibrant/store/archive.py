@@ -20,11 +20,15 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .._files import write_atomically
+from .._printable import printable
 
 TEXT = "calibrator.json"
 LARGEST = 512 * 2**20  # bytes of all arrays together
 LONGEST = 16 * 2**20  # bytes of the text
-MOST = 20_000  # arrays
+MOST = 20_000  # members
+MOST_PARTS, MOST_ENTRIES = 60_000, 1_000_000  # objects of classes, and values of any kind, in the text
+DEEPEST = 200  # brackets in one another
+_TOLD = 300  # letters of a reason
 _EMPTY = 10_000  # numbers that an empty array may seem to have, but for its sides of length 0
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(..)\{'descr': '([<>|][biufU]\d{1,7})', 'fortran_order': (True|False), "
@@ -60,10 +64,10 @@ def read(path: str | os.PathLike[str], *, only_text: bool = False) -> tuple[dict
         except (*_BAD, *_ALSO_BAD, OSError) as reason:
             if isinstance(reason, OSError) and reason.errno != errno.EINVAL:  # a place before the beginning
                 raise
-            kind = type(reason).__name__
-            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {kind}: {reason}.") from reason
+            told = in_a_line(f"{type(reason).__name__}: {reason}.")
+            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {told}") from reason
         except ValueError as reason:
-            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {reason}") from reason
+            raise ValueError(f"`{os.fspath(path)}` is no calibrator file, or damaged: {in_a_line(reason)}") from reason
 
 
 def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -74,12 +78,7 @@ def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray
         sizes = [entry.file_size for entry in entries]
         if sum(sizes) > LARGEST + LONGEST or sum(sizes) > os.fstat(file.fileno()).st_size:
             raise ValueError("its parts are larger than allowed, or than the file.")
-        body = archive.read(TEXT)
-        if len(body) > LONGEST:
-            raise ValueError("its text is too long.")
-        text = json.loads(body)
-        if not isinstance(text, dict):
-            raise ValueError("its text is no object.")
+        text = _parsed(archive.read(TEXT))
         members = [archive.read(f"{place}.npy") for place in range(len(entries) - 1)]
     if text.get("digest") != _digest({**text, "digest": None}, members):
         raise ValueError("its content is not what was saved: the digest differs.")
@@ -87,6 +86,36 @@ def _read(file: BinaryIO, only_text: bool) -> tuple[dict[str, Any], list[NDArray
         return text, []
     members.reverse()
     return text, [_array(members.pop()) for _ in range(len(members))]  # each is let go once it is read
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    """The text, once it is known that it cannot become much more than it is."""
+    if len(body) > LONGEST:
+        raise ValueError("its text is too long.")
+    if body.count(b",") + body.count(b":") > MOST_ENTRIES or body.count(b'"class"') > MOST_PARTS:
+        raise ValueError("its text has too many parts.")
+    if _depth(body) > DEEPEST:
+        raise ValueError("its parts lie too deep in one another.")
+    text = json.loads(body)
+    if not isinstance(text, dict):
+        raise ValueError("its text is no object.")
+    return text
+
+
+def _depth(body: bytes) -> int:
+    """How deep brackets lie in one another; those in texts are counted too."""
+    letters = np.frombuffer(body, np.uint8)
+    opened, closed = ((letters == first) | (letters == second) for first, second in ((91, 123), (93, 125)))
+    return int(np.cumsum(opened.astype(np.int32) - closed, dtype=np.int32).max(initial=0))
+
+
+def in_a_line(reason: Any) -> str:
+    r"""What went wrong in one line that is not too long: it may quote the file.
+
+    >>> in_a_line("two\nlines " + "x" * 1000)[:20], len(in_a_line("x" * 1000))
+    ('two lines xxxxxxxxxx', 300)
+    """
+    return printable(" ".join(str(reason).split()))[:_TOLD]
 
 
 class _Bounded(io.BufferedReader):

@@ -12,12 +12,13 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
-from .archive import read, write
+from .archive import in_a_line, read, write
 from .codec import Decoder, Encoder
+from .packing import MANY, packed, unpacked
 from .registry import names_by_class
 from .soundness import check_parts
 
-FORMAT = 1
+FORMAT, PACKED = 1, 2  # versions of files: an array a member, or small arrays together
 
 
 class SavedCalibrator(Protocol):
@@ -74,17 +75,20 @@ def save(calibrator: Any, path: str | os.PathLike[str], *, metadata: dict[str, A
     check_is_fitted(calibrator)
     encode = Encoder()
     state = encode(calibrator)
+    many = len(encode.arrays) > MANY
+    arrays, index = packed(encode.arrays) if many else (encode.arrays, None)
     text = {
         "format": "calibrant",
-        "version": FORMAT,
+        "version": PACKED if many else FORMAT,
         "library": __version__,
         "saved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": type(calibrator).__name__,
         "rows": int(getattr(calibrator, "n_rows_", 0)),
         "metadata": metadata or {},
         "state": state,
+        **({"arrays": index} if many else {}),
     }
-    write(path, text, encode.arrays)
+    write(path, text, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> SavedCalibrator:
@@ -101,6 +105,7 @@ def load(path: str | os.PathLike[str]) -> SavedCalibrator:
     name = os.fspath(path)
     _check_head(text, name)
     try:
+        arrays = unpacked(arrays, text.get("arrays")) if text["version"] == PACKED else arrays
         calibrator = Decoder(arrays)(text.get("state"))
         if not hasattr(type(calibrator), "_check_forecasts"):
             raise ValueError("it holds no calibrator.")
@@ -110,7 +115,7 @@ def load(path: str | os.PathLike[str]) -> SavedCalibrator:
             warnings.simplefilter("ignore")
             calibrator._check_forecasts()
     except Exception as reason:  # whatever a forged file makes go wrong
-        raise ValueError(f"`{name}` holds no sound calibrator: {reason}") from reason
+        raise ValueError(f"`{name}` holds no sound calibrator: {in_a_line(reason)}") from reason
     return calibrator  # type: ignore[no-any-return]
 
 
@@ -130,9 +135,9 @@ def _check_head(text: dict[str, Any], name: str) -> None:
     if text.get("format") != "calibrant":
         raise ValueError(f"`{name}` is no calibrator file, or damaged: its text is of another kind.")
     version = text.get("version")
-    if type(version) is not int or version != FORMAT:
+    if type(version) is not int or version not in (FORMAT, PACKED):
         raise ValueError(
-            f"`{name}` has format version {version!r}; this library ({__version__}) reads version {FORMAT}."
+            f"`{name}` has format version {version!r:.60}; this library ({__version__}) reads {FORMAT} and {PACKED}."
         )
     wrong = [key for key, kind in _TYPES.items() if type(text.get(key)) is not kind]
     if wrong:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -77,10 +80,11 @@ class Encoder:
 
 
 class Decoder:
-    """Puts objects together from trees and arrays that may come from anywhere."""
+    """Puts objects together from trees and arrays that may come from anywhere; every array is used once at most."""
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
+        self._used: set[int] = set()
 
     def __call__(self, tree: Tree, depth: int = 0) -> Any:
         """The object of a tree."""
@@ -115,7 +119,10 @@ class Decoder:
 
     def _array(self, place: Any) -> NDArray[Any]:
         if type(place) is not int or not 0 <= place < len(self.arrays):
-            raise ValueError(f"array {place!r} is not there.")
+            raise ValueError(f"array {place!r:.60} is not there.")
+        if place in self._used:
+            raise ValueError(f"array {place} is used twice.")
+        self._used.add(place)
         return self.arrays[place]
 
     def _of_class(self, tree: dict[str, Any], depth: int) -> Any:
@@ -135,15 +142,35 @@ class Decoder:
 
 
 def _check_names(kind: Any, names: list[str]) -> None:
-    """A calibrator has all its parameters, and else what was learned: nothing that its class has, such as a method."""
+    """A calibrator has all its parameters, and else what it learns: nothing that its class has, such as a method."""
     parameters = kind._get_param_names()
     lacking = [name for name in parameters if name not in names]
     if lacking:
         raise ValueError(f"{kind.__name__} needs {', '.join(lacking)}.")
     for name in names:
-        learned = (name.startswith("_") != name.endswith("_")) and name.isidentifier() and not hasattr(kind, name)
-        if name not in parameters and not learned:
+        if name not in parameters and (name not in _learned_names(kind) or hasattr(kind, name)):
             raise ValueError(f"{kind.__name__} has no {name[:60]!r}.")
+
+
+@cache
+def _learned_names(kind: type) -> frozenset[str]:
+    """Names with an underscore at one end that the methods of a class, or of one that it extends, speak of."""
+    codes = [code for base in kind.__mro__ for item in vars(base).values() for code in _codes_of(item)]
+    names = {name for code in codes for name in code.co_names}
+    return frozenset(name for name in names if name.startswith("_") != name.endswith("_"))
+
+
+def _codes_of(item: Any) -> Iterator[CodeType]:
+    """The code of a function, of a method or property around one, and of functions inside."""
+    for inner in (item, *(getattr(item, name, None) for name in ("__func__", "fget", "func"))):
+        yield from _with_inner(getattr(inner, "__code__", None))
+
+
+def _with_inner(code: Any) -> Iterator[CodeType]:
+    if isinstance(code, CodeType):
+        yield code
+        for constant in code.co_consts:
+            yield from _with_inner(constant)
 
 
 def _of_date(item: datetime.date) -> Tree:

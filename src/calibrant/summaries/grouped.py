@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any, Self
 
 from .base import Summary
@@ -40,8 +39,12 @@ class GroupedSummary(Summary):
         return None
 
     def whole(self) -> Any:
-        """The summary of all rows."""
-        return reduce(lambda one, two: one.merge(two), self.groups.values())
+        """The summary of all rows; neighbours are merged, then what came of it, so that no point is moved often."""
+        parts = list(self.groups.values())
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [one.merge(two) for one, two in pairs] + parts[len(parts) // 2 * 2 :]
+        return parts[0]
 
     def _merged(self, other: GroupedSummary) -> Self:
         both = {name: part.merge(other.groups[name]) for name, part in self.groups.items() if name in other.groups}

@@ -50,7 +50,7 @@ class RoleError(SpelledError, ValueError):
 
 
 class InputError(SpelledError, FileExistsError):
-    """An output would be written over an input."""
+    """An output would be written over an input, or over what is no output."""
 
 
 def in_python(name: str, example: str) -> str:

@@ -3,46 +3,78 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from .._files import write_atomically
+from .._files import check_is_file, write_atomically
 from .roles import InputError
 from .sources import FORMATS, one_line
 
+_LOOKED_AT = 100  # bytes at the beginning of a file
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
 
 
-def check_output(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True) -> Path:
-    """Return a path that may be written.
+class Kind(NamedTuple):
+    """What files of a kind are called, and what they begin with."""
+
+    name: str
+    begins: re.Pattern[bytes]
+
+
+CALIBRATOR = Kind("calibrator file", re.compile(rb"PK\x03\x04.{26}calibrator\.json", re.DOTALL))
+PAGE = Kind("HTML page", re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE))
+
+
+def check_output(
+    path: str | os.PathLike[str], *inputs: Any, overwrite: bool = False, table: bool = True, kind: Kind | None = None
+) -> Path:
+    """Return a path that may be written: a file that is there already is replaced, whole, unless it is precious.
 
     Parameters
     ----------
     path : path
+        Links are followed; a folder, a device and a pipe are refused.
     *inputs : paths
         What must not be written over; things that are no paths are no matter.
     overwrite : bool
         Whether it may be, all the same.
     table : bool
         Whether a table is to be written, in the format that the name tells.
+    kind : Kind, optional
+        What is to be written; a file of another kind must not be written over either, but for an empty one.
     """
     target = Path(path)
     if table and target.suffix.lower() not in FORMATS:
         raise ValueError(f"cannot tell the format of `{target}`; name it .parquet, .csv, .tsv or .arrow.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"cannot write `{target}`: there is no folder `{target.parent}`.")
-    if target.is_dir():
-        raise IsADirectoryError(f"cannot write `{target}`: it is a folder.")
-    paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
-    for source in paths:
-        if target.exists() and source.exists() and source.samefile(target) and not overwrite:
-            raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
+    check_is_file(target)
+    folder = Path(os.path.realpath(target)).parent
+    if not folder.is_dir():
+        shown = folder if target.is_symlink() else target.parent
+        raise FileNotFoundError(f"cannot write `{target}`: there is no folder `{shown}`.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"cannot write `{target}`: its folder is not to be written to.")
+    if target.exists() and not overwrite:
+        _check_not_precious(target, inputs, kind)
     return target
+
+
+def _check_not_precious(target: Path, inputs: Iterable[Any], kind: Kind | None) -> None:
+    paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
+    if any(source.exists() and source.samefile(target) for source in paths):
+        raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
+    if kind is None:
+        return
+    with open(target, "rb") as file:
+        first = file.read(_LOOKED_AT)
+    if first and not kind.begins.match(first):
+        text = "`{path}` is there and is no {kind}; give another output, or say {overwrite:True}."
+        raise InputError(text, path=target, kind=kind.name)
 
 
 def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
