@@ -108,7 +108,7 @@ def command(
     **Example:** `calibrant apply shop.calibrant new.parquet --levels 0.1,0.9 --coverage 0.9 -o calibrated.parquet`
     """
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
-    source = open_table(table)
+    source = open_table(table, asked.reading)
     check_output(output, table, calibrator, overwrite=overwrite)
     columns, notes = _columns(source, asked, saved, fitted)
     added = Added(tuple(context.meta.get("added", ())))

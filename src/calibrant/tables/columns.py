@@ -95,6 +95,16 @@ class Columns:
         scores = as_scores(values, self.scores_are)
         return replace(scores, classes=as_labels(self.keys)) if len(self.keys) == scores.n_classes else scores
 
+    def any_forecast(self) -> list[Array]:
+        """The forecast columns of one row with some forecast of this kind.
+
+        >>> Columns("normal", ("mu", "sigma")).any_forecast()
+        [array([0.]), array([1.])]
+        """
+        many = len(self.forecast)
+        values = np.full(many, 1 / max(many, 2)) if self.kind == "classes" else np.arange(many, dtype=np.float64)
+        return list(values[:, None])
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without what is not there."""
         return {name: value for name, value in asdict(self).items() if value is not None}

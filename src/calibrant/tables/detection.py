@@ -13,6 +13,7 @@ from .._checks import one_of
 from ..adapters.class_scores import KINDS
 from ..adapters.frames import NamesTell, level_of
 from .columns import Columns
+from .reading import Reading
 from .roles import Role, RoleError
 from .rows import MISSING, TRUTH, texts
 from .sources import Table, open_table
@@ -45,6 +46,8 @@ class Asked:
     sample_prefix, class_prefix : str, optional
         What the names of such columns begin with.
     scores_are : {"probabilities", "logits", "margins"}
+    reading : Reading
+        How to read the table.
     """
 
     mean: str | None = None
@@ -59,6 +62,7 @@ class Asked:
     weight: str | None = None
     group: list[str] = field(default_factory=list)
     time: str | None = None
+    reading: Reading = field(default_factory=Reading)
 
     def kinds(self) -> list[str]:
         """The kinds of forecasts that are spoken of."""
@@ -74,7 +78,7 @@ class Asked:
 
 def open_columns(source: Any, asked: Asked) -> tuple[Table, Columns, list[str]]:
     """A table of forecasts and outcomes, the roles of its columns, and notes on those that nobody named."""
-    table = open_table(source)
+    table = open_table(source, asked.reading)
     return table, *find_columns(table, asked)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .reading import Reading
 from .text import TextTable
 
 ROWS = 131_072  # of a batch at most
@@ -47,6 +48,8 @@ class Table:
         What was found out about the file.
     settled : callable
         Gives the types with which all columns of a text file can be read to the end.
+    strict : bool
+        Whether a missing or infinite forecast is an error, rather than a row that is left out.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Table:
     frame: Any = None
     notes: tuple[str, ...] = ()
     settled: Callable[[], dict[str, Any]] = dict
+    strict: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -86,12 +90,13 @@ class Table:
             raise ValueError(f"`{self.name}` has no rows.")
 
 
-def open_table(source: Any) -> Table:
+def open_table(source: Any, reading: Reading | None = None) -> Table:
     """Open a Parquet, CSV or Arrow file, or a pandas, polars or pyarrow frame, as a table.
 
     Parameters
     ----------
     source : path or frame
+    reading : Reading, optional
 
     Examples
     --------
@@ -103,8 +108,11 @@ def open_table(source: Any) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if not isinstance(source, (str, os.PathLike)):
-        return _of_frame(source)
+    table = _opened(source) if isinstance(source, (str, os.PathLike)) else _of_frame(source)
+    return replace(table, strict=reading.strict) if reading is not None else table
+
+
+def _opened(source: str | os.PathLike[str]) -> Table:
     path = Path(source)
     if not path.exists():
         raise FileNotFoundError(f"there is no file `{path}`.")
