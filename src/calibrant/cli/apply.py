@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from .._checks import probability
+from ..adapters.names import NAMES
 from ..engines.added import Added
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
-from ..tables.columns import NAMES, Columns
+from ..tables.columns import Columns
 from ..tables.detection import Asked, existing_column, find_columns
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output
@@ -149,8 +150,8 @@ def _check_kind(columns: Columns, fitted: Columns) -> None:
 
 def _in_order(columns: Columns, labels: tuple[str, ...]) -> Columns:
     """Columns of classes in the order of the calibrator's labels; a single one is the second label's."""
-    keys = [str(key) for key in columns.keys]
     wanted = [*labels[1:]] if len(columns.forecast) == 1 else [*labels]
+    keys = [str(key) for key in columns.keys] or wanted  # the name of a single column may tell no label
     given = dict(zip(keys[-len(columns.forecast) :], columns.forecast, strict=True))
     if set(given) != set(wanted):
         raise ValueError(f"the calibrator is for classes {', '.join(wanted)}; got columns for {', '.join(given)}.")

@@ -12,16 +12,10 @@ import pyarrow as pa
 from .._checks import Array
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import KINDS, ClassScores, as_scores
+from ..adapters.names import NAMES
 from ..distributions import Distribution, Ensemble, Normal, Quantiles
 
 Forecasts = Distribution | ClassScores | Array
-NAMES = {
-    "normal": "means and standard deviations",
-    "quantiles": "quantiles",
-    "samples": "samples",
-    "points": "point predictions",
-    "classes": "class probabilities",
-}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .._checks import column_names
 from .reading import Reading
 from .text import TextTable
 
@@ -122,11 +123,14 @@ def _opened(source: str | os.PathLike[str]) -> Table:
         raise ValueError(f"`{path}` is empty: it has 0 bytes.")
     with read_errors(path):
         table = {"parquet": _of_parquet, "arrow": _of_arrow, "csv": _of_text}[format_of(path)](path)
-    names = table.columns
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise ValueError(f"`{path}` has several columns called `{twice[0]}`.")
+    _check_names(table.columns, path)
     return table
+
+
+def _check_names(names: list[Any], table: str | Path) -> None:
+    twice = sorted({str(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise ValueError(f"`{table}` has several columns called `{twice[0]}`.")
 
 
 def format_of(path: Path) -> str:
@@ -203,6 +207,7 @@ def _of_text(path: Path) -> Table:
 
 
 def _of_frame(source: Any) -> Table:
+    _check_names(column_names(source) or [], "the frame")
     try:
         frame = nw.from_native(source, eager_only=True)
     except TypeError as reason:
