@@ -16,6 +16,7 @@ from ..engines.arrow import apply
 from ..store.calibrators import describe, load
 from ..tables.columns import Columns
 from ..tables.detection import Asked, existing_column, find_columns
+from ..tables.files import PIPE
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output
 from .console import note, progress, say, say_json
@@ -26,7 +27,11 @@ from .options import FORECASTS, JSON, TABLE, with_columns
 OUTPUT = Annotated[
     Path,
     typer.Option(
-        "--output", "-o", help="The table to write; its name tells the format.", metavar="FILE", show_default=False
+        "--output",
+        "-o",
+        help="The table to write; its name tells the format; - is stdout, CSV.",
+        metavar="FILE",
+        show_default=False,
     ),
 ]
 _PANEL = "Columns to add, in the order given (default: quantiles at 0.05, 0.25, 0.5, 0.75, 0.95)"
@@ -109,6 +114,8 @@ def command(
     **Example:** `calibrant apply shop.calibrant new.parquet --levels 0.1,0.9 --coverage 0.9 -o calibrated.parquet`
     """
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
+    if json and str(output) == PIPE:
+        raise ValueError("--json is for results; with -o - the table itself is written to stdout.")
     source = open_table(table, asked.reading)
     check_output(output, table, calibrator, overwrite=overwrite)
     columns, notes = _columns(source, asked, saved, fitted)
@@ -119,7 +126,8 @@ def command(
         note(text)
     if json:
         return say_json({"output": str(output), "added": names})
-    say(f"{output} has the columns of {table} and {', '.join(names)}")
+    if str(output) != PIPE:
+        say(f"{output} has the columns of {source.name} and {', '.join(names)}")
     return None
 
 

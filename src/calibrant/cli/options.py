@@ -43,7 +43,15 @@ COLUMNS: dict[str, Any] = {
     "time": Annotated[str | None, _column("Time; folds then follow its order.")],
 }
 
+
+def _read(text: str, metavar: str) -> Any:
+    return typer.Option(help=text, rich_help_panel=_READING, metavar=metavar)
+
+
 READING: dict[str, Any] = {
+    "format": Annotated[str | None, _read("csv, jsonl, parquet or arrow, where the name does not tell.", "FORMAT")],
+    "decimal": Annotated[str, _read("What comes before decimals in CSV files.", "'.' or ','")],
+    "encoding": Annotated[str, _read("Of text files, such as latin-1.", "NAME")],
     "strict": Annotated[
         bool,
         typer.Option(
@@ -54,7 +62,14 @@ READING: dict[str, Any] = {
     ],
 }
 
-TABLE = Annotated[Path, typer.Argument(help="A Parquet, CSV or Arrow file.", metavar="TABLE", show_default=False)]
+TABLE = Annotated[
+    Path,
+    typer.Argument(
+        help="A Parquet, CSV, JSON lines or Arrow file; a folder or 'pattern' of Parquet files; - for stdin.",
+        metavar="TABLE",
+        show_default=False,
+    ),
+]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ROWS = Annotated[int, typer.Option(help="Rows to look at; of a larger table, that many drawn at random.", min=20)]
 METHODS = Annotated[

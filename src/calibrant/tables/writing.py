@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,8 +13,8 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from .._files import write_atomically
-from .roles import InputError
-from .sources import FORMATS, one_line
+from .files import FORMATS, PIPE, check_not_read
+from .sources import one_line
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
 
@@ -32,34 +33,50 @@ def check_output(path: str | os.PathLike[str], *inputs: Any, overwrite: bool = F
         Whether a table is to be written, in the format that the name tells.
     """
     target = Path(path)
+    if table and str(target) == PIPE:
+        return target
+    if not overwrite:
+        check_not_read(target, inputs)
     if table and target.suffix.lower() not in FORMATS:
         raise ValueError(f"cannot tell the format of `{target}`; name it .parquet, .csv, .tsv or .arrow.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write `{target}`: there is no folder `{target.parent}`.")
     if target.is_dir():
         raise IsADirectoryError(f"cannot write `{target}`: it is a folder.")
-    paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
-    for source in paths:
-        if target.exists() and source.exists() and source.samefile(target) and not overwrite:
-            raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
     return target
 
 
 def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write batches as Parquet, CSV or Arrow, as the name says; on any trouble the path is as it was."""
+    """Write batches as Parquet, CSV or Arrow, as the name says; on any trouble the path is as it was.
+
+    The path ``-`` is stdout, and CSV.
+    """
 
     def fill(file: BinaryIO) -> None:
         parts = iter(batches)
         first = next(parts)
-        with _writer(FORMATS[path.suffix.lower()], path, file, first.schema) as writer:
+        with _writer(FORMATS.get(path.suffix.lower(), "csv"), path, file, first.schema) as writer:
             writer.write_batch(first)
             for batch in parts:
                 writer.write_batch(batch)
 
     try:
-        write_atomically(path, fill)
+        if str(path) == PIPE:
+            _write_out(fill)
+        else:
+            write_atomically(path, fill)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
         raise ValueError(f"cannot write `{path}`: {one_line(reason)}") from reason
+
+
+def _write_out(fill: Callable[[BinaryIO], None]) -> None:
+    """Write to stdout; where nobody reads it to the end, say so once."""
+    try:
+        fill(sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the end of the process complains again
+        raise BrokenPipeError("cannot write stdout: nobody reads it to the end.") from None
 
 
 def write_text(path: Path, text: str) -> None:
