@@ -93,7 +93,7 @@ class TextTable:
             for value in batch[name].to_pylist():
                 if not _is_number(value, self.reading.decimal):
                     other = "." if self.reading.decimal == "," else ","
-                    hint = " Other decimals? Say {decimal:{other}}." if _is_number(value, other) else ""
+                    hint = " Other decimals? Say {decimal:'{other}'}." if _is_number(value, other) else ""
                     rule = "column `{name}` must be numbers; row {row} (the first is 0) of `{table}` holds {value!r}."
                     where = {"name": name, "row": row, "table": self.name, "value": value, "other": other}
                     raise RoleError(rule + hint, **where) from reason
