@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from calibrant.adapters import as_distribution
-from calibrant.adapters.frames import level_of
+from calibrant.adapters.names import level_of
 from calibrant.distributions import Ensemble, Normal, Quantiles
 
 

@@ -206,7 +206,10 @@ WRONG = {
     "header only": ("fit header.csv -o x", "`header.csv` has no rows."),
     "text": ("fit text.csv -o x", "column `mu` must be numbers; row 1 (the first is 0) of `text.csv` holds 'abc'."),
     "mixed": ("evaluate mixed.parquet", "column `mu` must be numbers; row 1 (the first is 0) holds 'abc' (string)."),
-    "missing forecast": ("fit nan.csv -o x", "column `sigma` must be finite numbers; row 2 (the first is 0): nan."),
+    "missing forecast": (
+        "fit nan.csv --strict -o x",
+        "column `sigma` must be finite numbers; row 2 (the first is 0): nan.",
+    ),
     "one row": ("evaluate one.csv", "column `y` must have an outcome in 2 rows at least; it has 1."),
     "no forecasts": ("fit names.csv -o x", "`names.csv` has no forecast columns by their names. Say --mean and --std"),
     "no outcomes": ("fit new.parquet -o x", "which column of `new.parquet` holds the outcomes? Say --target; it has"),

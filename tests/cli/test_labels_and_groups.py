@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibrant import PlattCalibrator, save
+from calibrant.cli import main
 from tests.common.test_commands import _run, classes, laws
 
 
@@ -87,3 +89,20 @@ def test_advice_keeps_the_groups_that_were_used() -> None:
     assert "--group shop --group day --method auto" in how_to_apply(Path("l.parquet"), columns, "auto")
     assert "--group" not in how_to_apply(Path("l.parquet"), columns, "scale")
     assert how_to_apply(Path("l.parquet"), columns, "none") == ""
+
+
+def test_one_column_called_probability(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the second label's; a calibrator that was saved in Python knows no more than that."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 200)
+    labels = np.where(rng.random(200) < p**2, "won", "lost")
+    pd.DataFrame({"probability": p, "label": labels}).to_csv("a.csv", index=False)
+    assert main(["fit", "a.csv", "-m", "platt", "-o", "a.calibrant"]) == 0
+    assert "`probability` is the probability of 'won' against 'lost'" in capsys.readouterr().err
+    save(PlattCalibrator().fit(p, labels), "plain.calibrant")
+    for name in ("a", "plain"):
+        assert main(["apply", f"{name}.calibrant", "a.csv", "-o", f"{name}.parquet"]) == 0
+    one, other = (pd.read_parquet(f"{name}.parquet") for name in ("a", "plain"))
+    assert list(one.columns) == ["probability", "label", "p_lost", "p_won"]
+    np.testing.assert_allclose(one["p_won"], other["p_won"], rtol=1e-9)
+    np.testing.assert_allclose(one["p_won"], PlattCalibrator().fit(p, labels).transform(p)[:, 1], rtol=1e-6)

@@ -31,7 +31,9 @@ from calibrant.engines.added import LEVELS, Added
 from calibrant.engines.sampling import Sample
 from calibrant.tables import sources as tables
 from calibrant.tables.columns import Columns
+from calibrant.tables.reading import Reading
 from calibrant.tables.rows import TableRows
+from calibrant.tables.sources import open_table
 
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")
 N = 3000
@@ -269,3 +271,109 @@ def test_a_batch_without_weight_does_no_harm(tmp_path: Path) -> None:
     d["y"] = np.full(N, np.nan)
     with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none"):
         arrow.evaluate(file(tmp_path, d), NORMAL)
+
+
+KINDS = {
+    "normal": (Columns("normal", ("a", "b"), target="y"), ScaleCalibrator()),
+    "not by summaries": (Columns("normal", ("a", "b"), target="y"), StackCalibrator()),
+    "quantiles": (Columns("quantiles", ("a", "b"), (0.1, 0.9), target="y"), QuantileCalibrator()),
+    "samples": (Columns("samples", ("a", "b"), target="y"), ScaleCalibrator()),
+    "points": (Columns("points", ("b",), target="y"), ResidualCalibrator()),
+    "classes": (Columns("classes", ("p",), ("0", "1"), target="label"), PlattCalibrator()),
+}
+
+
+def with_gaps(n: int = 1500) -> tuple[dict[str, Any], np.ndarray]:
+    """Forecasts of every kind, and which rows have none: the second batch, and some others."""
+    d, rng = data(n), np.random.default_rng(3)
+    gone = np.zeros(n, dtype=bool)
+    gone[700:1400], gone[[2, 5]] = True, True
+    holes = np.where(gone, rng.choice([np.nan, np.inf, -np.inf], n), 0.0)
+    p = rng.uniform(0.1, 0.9, n)
+    classes = {"p": p + holes, "label": (rng.random(n) < p).astype(int)}
+    return {"a": d["mu"], "b": d["sigma"] + 8 + holes, "y": d["y"], **classes}, gone
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_forecasts_are_left_out_and_come_out_blank(kind: str, tmp_path: Path) -> None:
+    columns, calibrator = KINDS[kind]
+    d, gone = with_gaps()
+    there = {name: values[~gone] for name, values in d.items()}
+    whole, part = file(tmp_path, d, "whole.parquet"), file(tmp_path, there, "part.parquet")
+    seen = Sample()
+    fitted, expected = arrow.fit(whole, columns, calibrator, sample=seen), arrow.fit(part, columns, calibrator)
+    assert fitted.n_rows_ == expected.n_rows_ == np.count_nonzero(~gone)
+    assert seen.notes() == ["702 of 1500 rows have no finite forecast and are left out"]
+    with pytest.warns(UserWarning, match=r"^702 of 1500 rows have no finite forecast; the new columns are blank there"):
+        names = arrow.apply(fitted, whole, columns, tmp_path / "out.parquet")
+    out = pq.read_table(tmp_path / "out.parquet")
+    right = arrow.apply(expected, part, columns)
+    for name in names:
+        assert np.array_equal(out[name].is_null().to_numpy(), gone)
+        np.testing.assert_allclose(out[name].to_numpy()[~gone], right[name].to_numpy(), rtol=1e-9)
+
+
+def test_measures_are_those_of_the_rows_with_a_forecast(tmp_path: Path) -> None:
+    d, gone = with_gaps()
+    there = {name: values[~gone] for name, values in d.items()}
+    columns, candidates = KINDS["normal"][0], {"scale": ScaleCalibrator()}
+    whole, part = file(tmp_path, d, "whole.parquet"), file(tmp_path, there, "part.parquet")
+    one, other = (arrow.evaluate(path, columns, candidates=candidates) for path in (whole, part))
+    assert one.measures["none"]["nll"].value == pytest.approx(other.measures["none"]["nll"].value, rel=1e-12)
+    assert one.notes == ["702 of 1500 rows have no finite forecast and are left out"]
+    assert all(not gone[row.row] for row in one.worst)
+    found, notes = arrow.compare(whole, columns, candidates=candidates)
+    assert np.allclose(found.loss, arrow.compare(part, columns, candidates=candidates)[0].loss)
+    assert notes[-1] == "702 of 1500 rows have no finite forecast and are left out"
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_blanks_of_every_library(make: Any) -> None:
+    calibrator = ScaleCalibrator().fit(Normal([0.0, 0.0], 1.0), [2.0, -2.0])
+    frame = make({"mu": [0.0, None, 2.0], "sigma": [1.0, 1.0, 1.0]})
+    with pytest.warns(UserWarning, match="1 of 3 rows"):
+        out = arrow.apply(calibrator, frame, Columns("normal", ("mu", "sigma")), added=Added.of(std=True))
+    missing = out["std"].isna() if make is pd.DataFrame else out["std"].is_null()
+    assert missing.to_numpy().tolist() == [False, True, False] and type(out) is type(frame)
+
+
+def test_groups_without_any_forecast(tmp_path: Path) -> None:
+    d = data()
+    d["shop"] = np.where(d["id"] % 2, "a", "b")
+    columns = Columns("normal", ("mu", "sigma"), target="y", group=("shop",))
+    grouped = arrow.fit(file(tmp_path, d), columns, GroupedCalibrator(ScaleCalibrator()))
+    d["mu"][:] = np.nan
+    with pytest.warns(UserWarning, match=r"3000 of 3000 rows have no finite forecast; the new columns are blank"):
+        out = arrow.apply(grouped, file(tmp_path, d), columns, added=Added.of(mean=True))
+    assert out["mean"].null_count == N
+
+
+def test_no_forecasts_at_all(tmp_path: Path) -> None:
+    path = file(tmp_path, {"mu": [np.nan, np.inf, 1.0], "sigma": [1.0, 1.0, 1.0], "y": [0.0, 1.0, np.nan]})
+    message = (
+        r"^means and standard deviations in `mu`, `sigma` must be finite in some row with an outcome; 2 of 2 rows with "
+        r"an outcome have no finite forecast\.$"
+    )
+    for calibrator in (QuantileCalibrator(), StackCalibrator()):
+        with pytest.raises(ValueError, match=message):
+            arrow.fit(path, NORMAL, calibrator)
+    with pytest.raises(ValueError, match=message):
+        arrow.evaluate(path, NORMAL)
+    one = file(tmp_path, {"mu": [np.nan, 1.0], "sigma": [1.0, 1.0], "y": [0.0, 1.0]}, "one.parquet")
+    with pytest.raises(ValueError, match="must be finite in 2 rows at least with an outcome; 1 of 2 rows"):
+        arrow.evaluate(one, NORMAL)
+
+
+def test_a_strict_table_refuses_missing_forecasts(tmp_path: Path) -> None:
+    d, _ = with_gaps()
+    fitted = ScaleCalibrator().fit(Normal([0.0, 0.0], 1.0), [2.0, -2.0])
+    table = open_table(file(tmp_path, d), Reading(strict=True))
+    columns = KINDS["normal"][0]
+    for call in (
+        lambda: arrow.fit(table, columns, ScaleCalibrator()),
+        lambda: arrow.evaluate(table, columns),
+        lambda: arrow.compare(table, columns),
+        lambda: arrow.apply(fitted, table, columns),
+    ):
+        with pytest.raises(ValueError, match=r"column `b` must be finite numbers; rows 2, 5 \(the first is 0\): "):
+            call()

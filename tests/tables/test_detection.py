@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,42 @@ def test_levels_and_classes_are_told_apart_by_the_outcomes():
     labels, _ = find_columns(open_table(pa.table({**columns, "y": ["10", "50"]})), Asked())
     assert numbers.kind == "quantiles" and numbers.keys == (0.1, 0.5, 0.9)
     assert labels.kind == "classes" and labels.keys == ("10", "50", "90")
+
+
+@pytest.mark.parametrize(
+    ("labels", "keys"),
+    [
+        (["ham", "spam"], ("ham", "spam")),
+        ([0, 1], ("0", "1")),
+        ([10, 9], ("9", "10")),
+        ([True, False], ("false", "true")),
+    ],
+)
+def test_one_probability_is_that_of_the_second_label(labels: list[Any], keys: tuple[str, str]) -> None:
+    columns, notes = find_columns(table(probability=[0.2, 0.9], label=labels), Asked())
+    assert (columns.kind, columns.forecast, columns.keys) == ("classes", ("probability",), keys)
+    assert notes[-1] == f"`probability` is the probability of {keys[1]!r} against {keys[0]!r}"
+
+
+def test_one_probability_of_no_two_labels() -> None:
+    for labels, said in ((["a", "b", "c"], "they are 'a', 'b', 'c'"), (["a", "a", "a"], "they are 'a'")):
+        message = f"labels in `label` must be two, as one probability is given; {said}."
+        with pytest.raises(ValueError, match=re.escape(message)):
+            found(probability=[0.2, 0.9, 0.5], label=labels)
+
+
+def test_a_point_is_found_where_there_is_nothing_else() -> None:
+    columns, notes = find_columns(table("day", "prediction", "y"), Asked())
+    assert (columns.kind, columns.forecast, notes[0]) == (
+        "points",
+        ("prediction",),
+        "found point predictions in `prediction`",
+    )
+    with pytest.raises(ValueError, match="has several forecast columns by their names. Say point="):
+        found("pred", "yhat", "y")
+
+
+def test_samples_are_counted() -> None:
+    names = ["s1", "s2", "s10", "shop", "y"]
+    assert found(*names, asked=Asked(sample_prefix="s")).forecast == ("s1", "s2", "s10")
+    assert found("f_a", "f_b", "y", asked=Asked(sample_prefix="f_")).forecast == ("f_a", "f_b")

@@ -7,8 +7,9 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from calibrant.cli.options import COLUMNS, as_option
+from calibrant.cli.options import COLUMNS, READING, as_option
 from calibrant.tables.detection import ROLES, Asked, find_columns
+from calibrant.tables.reading import Reading
 from calibrant.tables.roles import InputError, Role, RoleError, SpelledError, in_python
 from calibrant.tables.sources import open_table
 from calibrant.tables.writing import check_output
@@ -59,8 +60,8 @@ def test_files(tmp_path):
 
 
 def test_every_role_is_an_argument():
-    known = set(vars(Asked()))
-    assert set(COLUMNS) == known
+    known = {*vars(Asked()), *vars(Reading())} - {"reading"}
+    assert {*COLUMNS, *READING} == known
     roles = [field for text in ROLES.values() for field in text.replace("}", "{").split("{")[1::2]]
     assert set(roles) <= known
     lists = {name for name, value in vars(Asked()).items() if isinstance(value, list)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from calibrant.tables.sources import open_table
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")
 
 
-def rows(columns: Columns = NORMAL, **values: Any) -> TableRows:
+def rows(columns: Columns = NORMAL, strict: bool = False, **values: Any) -> TableRows:
     base = {"mu": [0.0, 1.0, 2.0], "sigma": [1.0, 1.0, 1.0], "y": [0.5, 0.5, 3.5]}
     (batch,) = pa.table(base | values).to_batches()
-    return read_rows(batch, columns, start=100)
+    return read_rows(batch, columns, start=100, strict=strict)
 
 
 def test_rows_without_outcome_are_left_out_with_their_forecasts() -> None:
@@ -51,7 +52,45 @@ def test_numbers_of_every_type() -> None:
 )
 def test_wrong_values(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        rows(**values)
+        rows(strict=True, **values)
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        NORMAL,
+        Columns("quantiles", ("mu", "sigma"), (0.1, 0.9), target="y"),
+        Columns("samples", ("mu", "sigma"), target="y"),
+        Columns("points", ("sigma",), target="y"),
+        Columns("classes", ("mu", "sigma"), ("1", "2"), target="y"),
+    ],
+    ids=lambda columns: columns.kind,
+)
+def test_rows_without_a_forecast_are_counted_and_left_out(columns: Columns, bad: float | None) -> None:
+    columns = replace(columns, weight="w", group=("shop",), time="day")
+    extra: dict[str, Any] = {"w": [1, 2, 3], "shop": ["a", "b", "c"], "day": [7, 8, 9]}
+    got = rows(columns, y=[1, 2, 1], sigma=[0.5, bad, 0.25], **extra)
+    assert (len(got), got.read, got.blank, got.numbers.tolist()) == (2, 3, 1, [100, 102])
+    assert got.parts[-1].tolist() == [0.5, 0.25] and {len(part) for part in got.parts} == {2}
+    assert got.weights is not None and got.weights.tolist() == [1, 3]
+    assert got.y is not None and len(got.y) == 2
+    assert got.groups is not None and got.groups.tolist() == [["a"], ["c"]]
+    assert got.time is not None and got.time.tolist() == [7, 9]
+    whole = TableRows.joined([got, rows(columns, y=[1, 2, 1], **extra)])
+    assert (len(whole), whole.read, whole.blank) == (5, 6, 1)
+    with pytest.raises(ValueError, match=r"^column `sigma` must be finite numbers; row 101 \(the first is 0\): "):
+        rows(columns, strict=True, y=[1, 2, 1], sigma=[0.5, bad, 0.25], **extra)
+
+
+def test_a_spread_that_is_not_positive_is_no_missing_one() -> None:
+    with pytest.raises(ValueError, match=r"column `sigma` must be positive; row 102 \(the first is 0\): 0.0"):
+        rows(sigma=[1.0, None, 0.0])
+    assert len(rows(mu=[0.0, None, 1.0], sigma=[1.0, -1.0, 2.0])) == 2  # nobody needs it there
+
+
+def test_huge_forecasts_are_finite() -> None:
+    assert len(rows(mu=[1.7e308, 1.7e308, 0.0])) == 3  # their sum is not
 
 
 def test_weights_groups_and_time() -> None:

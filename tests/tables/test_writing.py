@@ -129,3 +129,37 @@ def test_texts_are_written_as_they_are(tmp_path: Path) -> None:
     assert (tmp_path / "a.html").read_bytes() == "ä\n".encode()
     write_table(tmp_path / "a.csv", pa.table({"a": ['say "x", y']}).to_batches())
     assert csv.read_csv(tmp_path / "a.csv")["a"].to_pylist() == ['say "x", y']
+
+
+def test_outputs_that_would_be_inputs(tmp_path: Path) -> None:
+    """In the folder of a table, or by a name that its pattern matches: the next run would read them."""
+    folder = tmp_path / "days"
+    (folder / "sub").mkdir(parents=True)
+    pq.write_table(TABLE, folder / "a.parquet")
+    (tmp_path / "link").symlink_to(folder)
+    for output, source in [
+        (folder / "a.parquet", folder),
+        (folder / "new.parquet", folder),
+        (folder / "sub" / "new.pq", folder),
+        (tmp_path / "link" / "new.parquet", folder),
+        (folder / "new.parquet", tmp_path / "link"),
+        (folder / "a.parquet", f"{tmp_path}/*/*.parquet"),
+        (folder / "a.parquet", f"{tmp_path}/**/*.parquet"),
+        (folder / "new.parquet", f"{folder}/*.parquet"),
+    ]:
+        with pytest.raises(FileExistsError, match="is an input; give another output, or say overwrite=True"):
+            check_output(output, source)
+        assert check_output(output, source, overwrite=True) == output
+    for output, source in [
+        (tmp_path / "new.parquet", folder),
+        (folder / "new.csv", folder),
+        (folder / "_new.parquet", folder),
+        (folder / "sub" / "new.parquet", f"{folder}/*.parquet"),
+        (folder / "new.parquet", "-"),
+    ]:
+        assert check_output(output, source) == output
+
+
+def test_tables_to_stdout(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    write_table(check_output("-"), pa.table({"a": [1.5, None], "b": ["x", "y"]}).to_batches(max_chunksize=1))
+    assert capfdbinary.readouterr().out == b'"a","b"\n1.5,"x"\n,"y"\n'

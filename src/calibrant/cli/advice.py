@@ -8,20 +8,44 @@ from ..select.candidates import BY_GROUP
 from ..select.comparison import NONE
 from ..select.methods import AUTO
 from ..tables.columns import Columns
+from ..tables.files import PIPE
+from ..tables.reading import Reading
 from .console import commands
 
 
-def how_to_apply(path: Path, columns: Columns, chosen: str) -> str:
+def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | None = None) -> str:
     """The commands that fit the chosen calibrator and apply it."""
     if chosen == NONE:
         return ""
     name = chosen.removesuffix(BY_GROUP)
     grouped = name != chosen or name == AUTO
     groups = [text for column in columns.group for text in ("--group", column)] if grouped else []
-    saved = f"{path.stem}.calibrant"
-    fit = ["calibrant", "fit", str(path), *flags(columns), *groups, "--method", name, "-o", saved]
+    saved = f"{_stem(path)}.calibrant"
+    table = [str(path), *how_to_read(reading or Reading())]
+    fit = ["calibrant", "fit", *table, *flags(columns), *groups, "--method", name, "-o", saved]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]
     return commands(fit, apply)
+
+
+def _stem(path: Path) -> str:
+    """A name to save by: that of the table without its endings; a pattern or a pipe has none.
+
+    >>> [_stem(Path(name)) for name in ("shops.csv.gz", "my.shops.csv", "day-*.parquet", "-")]
+    ['shops', 'my.shops', 'forecasts', 'forecasts']
+    """
+    stem = Path(path.name.removesuffix(".gz")).stem
+    return "forecasts" if stem == PIPE or set(stem) & set("*?[") or not stem else stem
+
+
+def how_to_read(reading: Reading) -> list[str]:
+    """The options that say how to read a table.
+
+    >>> how_to_read(Reading(decimal=","))
+    ['--decimal', ',']
+    """
+    usual = vars(Reading())
+    said = {f"--{name}": value for name, value in vars(reading).items() if value != usual[name]}
+    return [text for option, value in said.items() for text in ([option] if value is True else [option, value])]
 
 
 def flags(columns: Columns) -> list[str]:

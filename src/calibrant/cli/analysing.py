@@ -21,5 +21,5 @@ def analyse_table(path: Path, asked: Asked, candidates: Callable[[Columns], Any]
     with progress("looking", table.rows) as (done, stage):
         tried = candidates(columns)
         result = evaluate(table, columns, candidates=tried, most=most, progress=done, stage=stage)
-    how = how_to_apply(path, columns, result.chosen)
+    how = how_to_apply(path, columns, result.chosen, asked.reading)
     return replace(result, notes=[*table.notes, *notes, *result.notes], command=how)

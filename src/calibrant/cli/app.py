@@ -48,7 +48,8 @@ def calibrant(
     learn the correction, `calibrant fit forecasts.csv -o shop.calibrant`;
     and apply it, `calibrant apply shop.calibrant new.parquet -o calibrated.parquet`.
 
-    Tables are Parquet, CSV or Arrow files. `calibrant demo` shows it all on bundled data.
+    Tables are Parquet, CSV, JSON lines or Arrow files, or folders of Parquet files. `calibrant demo` shows it all on
+    bundled data.
     """
 
 
@@ -101,6 +102,8 @@ def _error_in_words(reason: BaseException) -> str:
 def _usage(reason: Any) -> str:
     """What is wrong with the arguments, and where to read on."""
     text = " ".join(reason.format_message().split()) or "a command is missing."
+    if "unexpected extra argument" in text:
+        text = f"{text.rstrip('.')}. Several files of one table? Put their pattern in quotes."
     where = getattr(getattr(reason, "ctx", None), "command_path", "calibrant")
     return f"{text if text.endswith(('.', '?')) else text + '.'} Try `{where} --help`."
 

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from .._checks import probability
+from ..adapters.names import NAMES
 from ..engines.added import Added
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
-from ..tables.columns import NAMES, Columns
+from ..tables.columns import Columns
 from ..tables.detection import Asked, existing_column, find_columns
+from ..tables.files import PIPE
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output
 from .console import note, progress, say, say_json
@@ -26,7 +28,7 @@ OUTPUT = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="The table to write; its name tells the format. An older one is replaced.",
+        help="The table to write; its name tells the format; - is stdout, CSV. An older one is replaced.",
         metavar="FILE",
         show_default=False,
     ),
@@ -112,7 +114,9 @@ def command(
     **Example:** `calibrant apply shop.calibrant new.parquet --levels 0.1,0.9 --coverage 0.9 -o calibrated.parquet`
     """
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
-    source = open_table(table)
+    if json and str(output) == PIPE:
+        raise ValueError("--json is for results; with -o - the table itself is written to stdout.")
+    source = open_table(table, asked.reading)
     check_output(output, table, calibrator, overwrite=overwrite)
     columns, notes = _columns(source, asked, saved, fitted)
     added = Added(tuple(context.meta.get("added", ())))
@@ -122,7 +126,8 @@ def command(
         note(text)
     if json:
         return say_json({"output": str(output), "added": names})
-    say(f"{output} has the columns of {table} and {', '.join(names)}")
+    if str(output) != PIPE:
+        say(f"{output} has the columns of {source.name} and {', '.join(names)}")
     return None
 
 
@@ -153,8 +158,8 @@ def _check_kind(columns: Columns, fitted: Columns) -> None:
 
 def _in_order(columns: Columns, labels: tuple[str, ...]) -> Columns:
     """Columns of classes in the order of the calibrator's labels; a single one is the second label's."""
-    keys = [str(key) for key in columns.keys]
     wanted = [*labels[1:]] if len(columns.forecast) == 1 else [*labels]
+    keys = [str(key) for key in columns.keys] or wanted  # the name of a single column may tell no label
     given = dict(zip(keys[-len(columns.forecast) :], columns.forecast, strict=True))
     if set(given) != set(wanted):
         raise ValueError(f"the calibrator is for classes {', '.join(wanted)}; got columns for {', '.join(given)}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -51,12 +50,11 @@ def command(
         found, left_out = compare(source, columns, fits=lambda k, all_: stage(f"fit {k} of {all_}"), **options)
     for text in [*source.notes, *notes, *left_out]:
         note(text)
-    show(found, table, columns, json)
+    show(found, how_to_apply(table, columns, found.chosen, asked.reading), columns, json)
 
 
-def show(found: Comparison, table: Path, columns: Columns, json: bool) -> None:
+def show(found: Comparison, how: str, columns: Columns, json: bool) -> None:
     """The table, the recommendation, and how to follow it."""
-    how = how_to_apply(table, columns, found.chosen)
     if json:
         return say_json({**as_dict(found), "command": how})
     keys = [measure.key for measure in measures_of(columns.task, "headline") if measure.key in found.measures[0]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..adapters.names import NAMES
 from ..calibration import GroupedCalibrator
 from ..calibration.contract import takes_of
 from ..select.candidates import BY_GROUP
 from ..select.methods import method, methods_for
-from ..tables.columns import NAMES, Columns
+from ..tables.columns import Columns
 
 _KINDS = {"points": "points", "classes": "scores"}
 _QUICK = {"points": "residual", "classes": "beta"}

@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from ..tables.detection import Asked
+from ..tables.reading import Reading
 
 _PANEL = "Which column is what (found by their names where not said)"
+_READING = "How to read the table"
 
 
 def _column(text: str, metavar: str = "COLUMN") -> Any:
@@ -41,7 +43,33 @@ COLUMNS: dict[str, Any] = {
     "time": Annotated[str | None, _column("Time; folds then follow its order.")],
 }
 
-TABLE = Annotated[Path, typer.Argument(help="A Parquet, CSV or Arrow file.", metavar="TABLE", show_default=False)]
+
+def _read(text: str, metavar: str) -> Any:
+    return typer.Option(help=text, rich_help_panel=_READING, metavar=metavar)
+
+
+READING: dict[str, Any] = {
+    "format": Annotated[str | None, _read("csv, jsonl, parquet or arrow, where the name does not tell.", "FORMAT")],
+    "decimal": Annotated[str, _read("What comes before decimals in CSV files.", "'.' or ','")],
+    "encoding": Annotated[str, _read("Of text files, such as latin-1.", "NAME")],
+    "strict": Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            rich_help_panel=_READING,
+            help="Stop at a missing or infinite forecast, rather than leave such rows out.",
+        ),
+    ],
+}
+
+TABLE = Annotated[
+    Path,
+    typer.Argument(
+        help="A Parquet, CSV, JSON lines or Arrow file; a folder or 'pattern' of Parquet files; - for stdin.",
+        metavar="TABLE",
+        show_default=False,
+    ),
+]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ROWS = Annotated[int, typer.Option(help="Rows to look at; of a larger table, that many drawn at random.", min=20)]
 METHODS = Annotated[
@@ -63,20 +91,22 @@ def as_option(name: str, example: str = "") -> str:
 
 
 def with_columns(command: Callable[..., Any], names: Sequence[str] = tuple(COLUMNS)) -> Callable[..., Any]:
-    """A command whose argument ``asked`` is spread over options, one a role of columns."""
+    """A command whose argument ``asked`` is spread over options, one a role of columns, and how to read the table."""
     hints = typing.get_type_hints(command, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name])
         for name, parameter in inspect.signature(command).parameters.items()
         if name != "asked"
     ]
-    defaults = vars(Asked())
+    defaults = vars(Asked()) | vars(Reading())
+    known = {name: COLUMNS[name] for name in names} | READING
     kind = inspect.Parameter.KEYWORD_ONLY
-    roles = [inspect.Parameter(name, kind, default=defaults[name], annotation=COLUMNS[name]) for name in names]
+    roles = [inspect.Parameter(name, kind, default=defaults[name], annotation=hint) for name, hint in known.items()]
 
     @wraps(command)
     def spread(*positional: Any, **options: Any) -> Any:
-        asked = Asked(**{name: options.pop(name) for name in names})
+        reading = Reading(**{name: options.pop(name) for name in READING})
+        asked = Asked(**{name: options.pop(name) for name in names}, reading=reading)
         return command(*positional, asked=asked, **options)
 
     spread.__signature__ = inspect.Signature([*own, *roles])  # type: ignore[attr-defined]

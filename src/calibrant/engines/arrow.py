@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._checks import Array
 from ..calibration.contract import takes_of, transform_with
 from ..select import Comparison
 from ..select.candidates import named
@@ -20,13 +23,13 @@ from ..select.compare import compared
 from ..select.trial import Trial
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
-from ..tables.rows import TableRows, forecasts_of, read_rows, scan_rows
+from ..tables.rows import TableRows, forecasts_of, read_rows, scan_rows, stand_in
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output, write_table
 from .added import Added, free_names
 from .analysis import analyse, joint_labels
 from .result import Result
-from .sampling import Sample
+from .sampling import NO_FORECAST, Sample
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -73,15 +76,17 @@ def fit(
 
 def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
     """Summaries of all pieces, merged, and one fit to what they add up to."""
-    seen = False
+    seen = blank = 0
     for rows in pieces:
-        seen = seen or bool(rows.parts[0].size)
+        seen, blank = seen + rows.parts[0].size, blank + rows.blank
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         if used.parts[0].size:
             calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
     if not hasattr(calibrator, "n_rows_"):
-        where = f"a weight above 0 in `{columns.weight}`" if seen and columns.weight else "an outcome"
-        raise ValueError(f"column `{columns.target}` must have {where} in some row; it has none.")
+        if seen and columns.weight:
+            where = f"a weight above 0 in `{columns.weight}`"
+            raise ValueError(f"column `{columns.target}` must have {where} in some row; it has none.")
+        _refuse_too_few(seen, blank, columns, 1)
     return calibrator.fit_summary(calibrator.summary_)
 
 
@@ -236,12 +241,17 @@ def apply(
     roles = columns.without("target", "weight", "time")
     if "groups" not in takes_of(calibrator).beside:
         roles = replace(roles, group=())
-    batches = _calibrated(calibrator, table, roles, added or Added(), progress)
+    rows: Counter[str] = Counter()
+    batches = _calibrated(calibrator, table, roles, added or Added(), rows, progress)
+    made: Any = []
     if output is None:
-        return _back(table, list(batches))
-    names: list[str] = []
-    write_table(target, _noting(batches, names))
-    return names[len(table.columns) :]
+        made = _back(table, list(batches))
+    else:
+        write_table(target, _noting(batches, made))
+    if rows["blank"]:
+        blank = f"{rows['blank']} of {rows['read']} rows {NO_FORECAST}"
+        warnings.warn(f"{blank}; the new columns are blank there", stacklevel=2)
+    return made if output is None else made[len(table.columns) :]
 
 
 def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
@@ -269,30 +279,48 @@ def _watched(pieces: Iterator[TableRows], sample: Sample | None, progress: Progr
 
 def _rows_with_outcomes(sample: Sample, columns: Columns, least: int = 1) -> TableRows:
     if sample.seen < least:
-        rows = (
-            "some row; it has none" if least == 1 or not sample.seen else f"{least} rows at least; it has {sample.seen}"
-        )
-        raise ValueError(f"column `{columns.target}` must have an outcome in {rows}.")
+        _refuse_too_few(sample.seen, sample.blank, columns, least)
     return sample.rows()
 
 
+def _refuse_too_few(seen: int, blank: int, columns: Columns, least: int) -> NoReturn:
+    """Tell that too few rows have an outcome, or a forecast beside it."""
+    rows = "some row; it has none" if least == 1 or not seen else f"{least} rows at least; it has {seen}"
+    if not blank:
+        raise ValueError(f"column `{columns.target}` must have an outcome in {rows}.")
+    without = f"{blank} of {seen + blank} rows with an outcome"
+    raise ValueError(f"{columns} must be finite in {rows.partition(';')[0]} with an outcome; {without} {NO_FORECAST}.")
+
+
 def _calibrated(
-    calibrator: Any, table: Table, columns: Columns, added: Added, progress: Progress | None
+    calibrator: Any, table: Table, columns: Columns, added: Added, count: Counter[str], progress: Progress | None
 ) -> Iterator[pa.RecordBatch]:
-    """All columns of each batch, and the new ones."""
+    """All columns of each batch, and the new ones; these are blank where there is no forecast."""
     start = 0
     for batch in table.batches(types=table.settled() | columns.types()):
-        rows = read_rows(batch, columns, start)
-        groups = None if rows.groups is None else group_of(rows)
-        law = transform_with(calibrator, forecasts_of(columns, rows), groups=groups)
+        rows = read_rows(batch, columns, start, strict=table.strict)
+        tried = rows if len(rows) else stand_in(batch, columns)
+        groups = None if tried.groups is None else group_of(tried)
+        law = transform_with(calibrator, forecasts_of(columns, tried), groups=groups)
         new = added.columns(law, columns.keys)
         names = free_names(new, batch.schema.names)
         fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]
-        arrays = [*batch.columns, *(pa.array(values, pa.float64()) for values in new.values())]
+        arrays = [*batch.columns, *(_with_blanks(values, rows, start) for values in new.values())]
         yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata))
         start += batch.num_rows
+        count.update(read=rows.read, blank=rows.blank)
         if progress is not None:
             progress(batch.num_rows)
+
+
+def _with_blanks(values: Array, rows: TableRows, start: int) -> pa.Array:
+    """A column of a batch from the values of its rows with a forecast; the others are null."""
+    if not rows.blank:
+        return pa.array(values, pa.float64())
+    whole, gone = np.zeros(rows.read), np.ones(rows.read, dtype=bool)
+    places = np.asarray(rows.numbers) - start
+    whole[places], gone[places] = values[: len(places)], False
+    return pa.array(whole, pa.float64(), mask=gone)
 
 
 def _noting(batches: Iterator[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -308,5 +336,5 @@ def _back(table: Table, batches: list[pa.RecordBatch]) -> Any:
         return whole
     made = whole.select(whole.column_names[len(table.columns) :])
     kind = table.frame.implementation
-    new = [nw.new_series(name, made[name].to_numpy(), backend=kind) for name in made.column_names]
-    return table.frame.with_columns(*new).to_native()
+    new = nw.from_arrow(made, backend=kind)
+    return table.frame.with_columns(*new.iter_columns()).to_native()

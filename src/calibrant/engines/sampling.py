@@ -6,6 +6,8 @@ import numpy as np
 
 from ..tables.rows import TableRows
 
+NO_FORECAST = "have no finite forecast"
+
 
 class Sample:
     """Every row gets a random number; those with the smallest stay.
@@ -21,7 +23,7 @@ class Sample:
 
     def __init__(self, most: int | None = None) -> None:
         self.most = most
-        self.seen = self.read = 0  # rows with an outcome; all rows
+        self.seen = self.read = self.blank = 0  # rows with outcome and forecast; all rows; those without a forecast
         self._random = np.random.default_rng(0)
         self._edge = 1.0
         self._pieces: list[TableRows] = []
@@ -32,6 +34,7 @@ class Sample:
         n = len(rows.parts[0])
         self.seen += n
         self.read += rows.read
+        self.blank += rows.blank
         if not n:
             return
         if self.most is not None:
@@ -46,8 +49,11 @@ class Sample:
     def notes(self) -> list[str]:
         """What was left out."""
         said = []
-        if self.read > self.seen:
-            said.append(f"{self.read - self.seen} of {self.read} rows have no outcome and are left out")
+        silent = self.read - self.seen - self.blank
+        if silent:
+            said.append(f"{silent} of {self.read} rows have no outcome and are left out")
+        if self.blank:
+            said.append(f"{self.blank} of {self.read} rows {NO_FORECAST} and are left out")
         if self.most is not None and self.seen > self.most:
             said.append(f"{self.most} of {self.seen} rows were looked at, drawn at random")
         return said

@@ -12,16 +12,10 @@ import pyarrow as pa
 from .._checks import Array
 from ..adapters.class_labels import as_labels
 from ..adapters.class_scores import KINDS, ClassScores, as_scores
+from ..adapters.names import NAMES
 from ..distributions import Distribution, Ensemble, Normal, Quantiles
 
 Forecasts = Distribution | ClassScores | Array
-NAMES = {
-    "normal": "means and standard deviations",
-    "quantiles": "quantiles",
-    "samples": "samples",
-    "points": "point predictions",
-    "classes": "class probabilities",
-}
 
 
 @dataclass(frozen=True)
@@ -94,6 +88,16 @@ class Columns:
             return Ensemble(values)
         scores = as_scores(values, self.scores_are)
         return replace(scores, classes=as_labels(self.keys)) if len(self.keys) == scores.n_classes else scores
+
+    def any_forecast(self) -> list[Array]:
+        """The forecast columns of one row with some forecast of this kind.
+
+        >>> Columns("normal", ("mu", "sigma")).any_forecast()
+        [array([0.]), array([1.])]
+        """
+        many = len(self.forecast)
+        values = np.full(many, 1 / max(many, 2)) if self.kind == "classes" else np.arange(many, dtype=np.float64)
+        return list(values[:, None])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without what is not there."""

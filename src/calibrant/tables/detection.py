@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 
 from .._checks import one_of
 from ..adapters.class_scores import KINDS
-from ..adapters.frames import NamesTell, level_of
+from ..adapters.names import Told, forecasts_told, level_of, same_level
 from .columns import Columns
+from .reading import Reading
 from .roles import Role, RoleError
 from .rows import MISSING, TRUTH, texts
 from .sources import Table, open_table
@@ -45,6 +45,8 @@ class Asked:
     sample_prefix, class_prefix : str, optional
         What the names of such columns begin with.
     scores_are : {"probabilities", "logits", "margins"}
+    reading : Reading
+        How to read the table.
     """
 
     mean: str | None = None
@@ -59,6 +61,7 @@ class Asked:
     weight: str | None = None
     group: list[str] = field(default_factory=list)
     time: str | None = None
+    reading: Reading = field(default_factory=Reading)
 
     def kinds(self) -> list[str]:
         """The kinds of forecasts that are spoken of."""
@@ -74,7 +77,7 @@ class Asked:
 
 def open_columns(source: Any, asked: Asked) -> tuple[Table, Columns, list[str]]:
     """A table of forecasts and outcomes, the roles of its columns, and notes on those that nobody named."""
-    table = open_table(source)
+    table = open_table(source, asked.reading)
     return table, *find_columns(table, asked)
 
 
@@ -114,34 +117,45 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     if kinds:
         columns = Columns(kinds[0], *_asked_for(kinds[0], table, asked, free), **roles)
     else:
-        columns = Columns(*_detected(table, free, roles.get("target")), **roles)
-        notes.append(f"found {columns}")
+        told = _detected(table, free, roles.get("target"))
+        _check_levels(told.columns, told.keys if told.kind == "quantiles" else ())
+        columns = Columns(told.kind, told.columns, told.keys, **roles)
+        notes += [f"found {columns}", *([told.note] if told.note else [])]
     columns = replace(columns, scores_are=asked.scores_are, group=groups)
     if outcomes and columns.target is None:
         target = _target(table, columns)
         columns = replace(columns, target=target)
         notes.append(f"found {'labels' if columns.kind == 'classes' else 'outcomes'} in `{target}`")
-    if outcomes and columns.kind == "classes" and len(columns.keys) == 1:
-        columns = replace(columns, keys=(_other_label(table, columns), *columns.keys))
+    if outcomes and columns.kind == "classes" and len(columns.forecast) == 1:
+        columns = replace(columns, keys=_two_labels(table, columns))
         notes.append(f"`{columns.forecast[0]}` is the probability of {columns.keys[1]!r} against {columns.keys[0]!r}")
     return columns, notes
 
 
-def _other_label(table: Table, columns: Columns) -> str:
-    """The label that is not the one whose probability is given."""
-    target, key = str(columns.target), str(columns.keys[0])
-    found: set[str] = set()
+def _two_labels(table: Table, columns: Columns) -> tuple[str, str]:
+    """The label that is not the one whose probability is given, and that one; unless named, the second of the two."""
+    target, found = str(columns.target), set[str]()
     for batch in table.batches([target], {target: pa.string()}):
         found.update(set(texts(batch[target])) - {MISSING})
         if len(found) > 2:
             break
-    if found <= {"true", "false"} and key.lower() in TRUTH:
-        return {"true": "false", "false": "true"}[TRUTH[key.lower()]]
-    others = sorted(found - {key})
-    if len(others) != 1:
+    key = str(columns.keys[0]) if columns.keys else None
+    if key is not None and found <= {"true", "false"} and key.lower() in TRUTH:
+        return {"true": "false", "false": "true"}[TRUTH[key.lower()]], key
+    others = sorted(found - {key}, key=_rank)
+    if len(others) != (2 if key is None else 1):
         said = f"they are {', '.join(map(repr, others[:3]))}" if others else f"all are {key!r}"
-        raise ValueError(f"labels in `{target}` must be {key!r} and one other, as one probability is given; {said}.")
-    return others[0]
+        rule = "two" if key is None else f"{key!r} and one other"
+        raise ValueError(f"labels in `{target}` must be {rule}, as one probability is given; {said}.")
+    return (others[0], others[1]) if key is None else (others[0], key)
+
+
+def _rank(label: str) -> tuple[bool, float, str]:
+    """Numbers in their order, then texts in theirs."""
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
 
 
 def existing_column(table: Table, name: str) -> str:
@@ -182,6 +196,9 @@ def _asked_for(kind: str, table: Table, asked: Asked, free: list[str]) -> tuple[
 
 def _prefixed(table: Table, prefix: str, free: list[str], role: str) -> tuple[str, ...]:
     found = tuple(name for name in free if name.startswith(prefix))
+    if role == "sample_prefix":  # sample_1 and sample_2 have no company in sample_size
+        counted = tuple(name for name in found if name[len(prefix) :].isdecimal())
+        found = counted if len(counted) > 1 else found
     if len(found) < 2:
         count = "one column" if found else "no column"
         given, listed = Role(role, repr(prefix)), _listed(table.columns)
@@ -209,36 +226,32 @@ def _level(table: Table, text: str) -> tuple[float, str]:
 
 def _quantiles(found: list[tuple[float, str]]) -> tuple[tuple[str, ...], tuple[float, ...]]:
     found = sorted(found)
-    for (level, name), (following, other) in pairwise(found):
-        if level == following:
-            text = "`{name}` and `{other}` are both of level {level:g}. Two models? Say {quantile} of one."
-            raise RoleError(text, name=name, other=other, level=level)
+    names, levels = tuple(name for _, name in found), tuple(level for level, _ in found)
+    _check_levels(names, levels)
     if len(found) < 2:
         raise ValueError("quantiles must be of at least two levels; got one.")
-    return tuple(name for _, name in found), tuple(level for level, _ in found)
+    return names, levels
 
 
-def _detected(table: Table, free: list[str], target: str | None) -> tuple[str, tuple[str, ...], tuple[Any, ...]]:
-    """Kind, columns and keys of the forecasts that names tell."""
-    found: list[tuple[str, tuple[str, ...], tuple[Any, ...]]] = []
-    told = NamesTell.of(free)
-    means, stds = ([name for name, role in told.moments.items() if role == kind] for kind in ("mean", "std"))
-    if len(means) == len(stds) == 1:
-        found.append(("normal", (*means, *stds), ()))
-    levels, classes = [(level, name) for name, level in told.levels.items()], told.labels
+def _check_levels(names: tuple[str, ...], levels: tuple[float, ...]) -> None:
+    twice = same_level(names, levels) if levels else None
+    if twice:
+        text = "`{name}` and `{other}` are both of level {level:g}. Two models? Say {quantile} of one."
+        raise RoleError(text, name=twice[0], other=twice[1], level=twice[2])
+
+
+def _detected(table: Table, free: list[str], target: str | None) -> Told:
+    """The forecasts that names tell."""
     usual = [name for name in table.columns if name.lower() in TARGETS]
     target = target or (usual[0] if len(usual) == 1 else None)
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
-    if classes and not (numbers and len(levels) > 1 and all(name in told.levels for name in classes)):
-        found.append(("classes", tuple(classes), tuple(classes.values())))
-        levels = [(level, name) for level, name in levels if name not in classes]
-    if len(levels) > 1:
-        found.append(("quantiles", *_quantiles(levels)))
+    found = forecasts_told(free, numbers=numbers)
     if len(found) == 1:
         return found[0]
-    roles = " or ".join(ROLES[kind] for kind, _, _ in found) if found else ", ".join(ROLES.values())
+    kinds = dict.fromkeys(told.kind for told in found)
+    roles = " or ".join(ROLES[kind] for kind in kinds) if found else ", ".join(ROLES.values())
     text = f"`{{table}}` has {{what}} forecast columns by their names. Say {roles}. It has {{listed}}."
-    what = "several kinds of" if found else "no"
+    what = "no" if not found else "several kinds of" if len(kinds) > 1 else "several"
     raise RoleError(text, table=table.name, what=what, listed=_listed(free))
 
 

@@ -44,8 +44,9 @@ class RowRange:
 class TableRows:
     """Some rows: the parts of forecasts, and what goes with them.
 
-    Outcomes of classes are the labels' places among ``columns.keys``. Rows without an outcome are not here;
-    ``numbers`` are the places of the others in the table, ``read`` is how many rows were read to find them.
+    Outcomes of classes are the labels' places among ``columns.keys``. Rows without an outcome are not here, nor rows
+    whose forecast is missing or infinite; ``numbers`` are the places of the others in the table, ``read`` is how many
+    rows were read to find them, ``blank`` how many of those have an outcome and no forecast.
     """
 
     parts: list[Array]
@@ -55,6 +56,7 @@ class TableRows:
     groups: NDArray[np.object_] | None = None
     time: NDArray[Any] | None = None
     read: int = 0
+    blank: int = 0
 
     def __len__(self) -> int:
         return len(self.parts[0])
@@ -69,28 +71,32 @@ class TableRows:
         """One after another."""
         parts = [np.concatenate(columns) for columns in zip(*(piece.parts for piece in pieces), strict=True)]
         there = [name for name in _EXTRA if getattr(pieces[0], name) is not None]
-        extra = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in there}
+        extra: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in there}
         numbers = np.concatenate([np.asarray(piece.numbers) for piece in pieces])
-        return cls(parts, numbers, **extra, read=sum(piece.read for piece in pieces))
+        counts = {name: sum(getattr(piece, name) for piece in pieces) for name in ("read", "blank")}
+        return cls(parts, numbers, **extra, **counts)
 
 
 def scan_rows(table: Table, columns: Columns) -> Iterator[TableRows]:
-    """Rows of a table that have an outcome, batch by batch; where no target is named, all rows."""
+    """Rows of a table that have an outcome and a forecast, batch by batch; where no target is named, a forecast."""
     start = 0
     for batch in table.batches(columns.names(), columns.types()):
-        yield read_rows(batch, columns, start)
+        yield read_rows(batch, columns, start, strict=table.strict)
         start += batch.num_rows
 
 
-def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> TableRows:
-    """Rows of a batch that begins at row ``start`` of its table."""
+def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0, *, strict: bool = False) -> TableRows:
+    """Rows of a batch that begins at row ``start`` of its table; if strict, a missing forecast is an error."""
     places: RowNumbers = RowRange(start, batch.num_rows)
     y, read = None if columns.target is None else _outcomes(batch, columns, places), batch.num_rows
     if y is not None:
         kept = _with_outcome(y, columns)
         if kept is not None:
             y, places, batch = y[kept], places[kept], batch.filter(pa.array(kept))
-    parts = [_finite(numbers(batch, name, places), name, places) for name in columns.forecast]
+    parts, kept = _forecast_columns(batch, columns, places, strict)
+    blank = 0 if kept is None else len(kept) - int(kept.sum())
+    if kept is not None:
+        y, places, batch = None if y is None else y[kept], places[kept], batch.filter(pa.array(kept))
     if columns.kind == "normal" and not parts[1].min(initial=1.0) > 0:
         _complain(parts[1] <= 0, parts[1], columns.forecast[1], "positive", places)
     weights = None
@@ -99,7 +105,14 @@ def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0) -> TableR
         _complain(weights < 0, weights, columns.weight, "0 or positive", places)
     groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
     time = None if columns.time is None else _time(batch, columns.time, places)
-    return TableRows(parts, places, y, weights, groups, time, read)
+    return TableRows(parts, places, y, weights, groups, time, read, blank)
+
+
+def stand_in(batch: pa.RecordBatch, columns: Columns) -> TableRows:
+    """One row with some forecast in the first group of a batch: what comes of it tells columns, but no numbers."""
+    first = batch.slice(0, 1)
+    groups = np.column_stack([texts(first[name]) for name in columns.group]) if columns.group else None
+    return TableRows(columns.any_forecast(), RowRange(0, 1), groups=groups)
 
 
 def forecasts_of(columns: Columns, rows: TableRows) -> Forecasts:
@@ -169,6 +182,19 @@ def _with_outcome(y: NDArray[Any], columns: Columns) -> NDArray[np.bool_] | None
         return None
     kept = y >= 0 if columns.kind == "classes" else ~np.isnan(y)
     return None if kept.all() else np.asarray(kept)
+
+
+def _forecast_columns(
+    batch: pa.RecordBatch, columns: Columns, places: RowNumbers, strict: bool
+) -> tuple[list[Array], NDArray[np.bool_] | None]:
+    """Parts of the forecasts where none is missing or infinite, and which rows these are; None if all are."""
+    parts = [numbers(batch, name, places) for name in columns.forecast]
+    if all(map(_all_finite, parts)):
+        return parts, None
+    if strict:
+        parts = [_finite(part, name, places) for part, name in zip(parts, columns.forecast, strict=True)]
+    kept = np.logical_and.reduce([np.isfinite(part) for part in parts])
+    return ([part[kept] for part in parts], kept) if not kept.all() else (parts, None)
 
 
 def _unless_nan(column: pa.Array) -> pa.Array:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from .._checks import column_names
+from .files import PIPE, files_of, format_of, stored
+from .json_lines import JsonLines
+from .parquet import ROWS, ParquetFiles
+from .reading import Reading
+from .roles import RoleError
 from .text import TextTable
 
-ROWS = 131_072  # of a batch at most
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".arrow": "arrow",
-    ".ipc": "arrow",
-    ".feather": "arrow",
-}
-_MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 Scan = Callable[[list[str], dict[str, Any]], Iterable[pa.RecordBatch]]
 
 
@@ -40,13 +35,15 @@ class Table:
     schema : pyarrow.Schema
     rows : int or None
         None if nobody has counted them: those of a text file.
-    format : {"parquet", "csv", "arrow", "frame"}
+    format : {"parquet", "csv", "jsonl", "arrow", "frame"}
     frame : narwhals.DataFrame or None
         The frame that it came in.
     notes : tuple of str
         What was found out about the file.
     settled : callable
         Gives the types with which all columns of a text file can be read to the end.
+    strict : bool
+        Whether a missing or infinite forecast is an error, rather than a row that is left out.
     """
 
     name: str
@@ -57,6 +54,7 @@ class Table:
     frame: Any = None
     notes: tuple[str, ...] = ()
     settled: Callable[[], dict[str, Any]] = dict
+    strict: bool = False
 
     @property
     def columns(self) -> list[str]:
@@ -86,12 +84,16 @@ class Table:
             raise ValueError(f"`{self.name}` has no rows.")
 
 
-def open_table(source: Any) -> Table:
-    """Open a Parquet, CSV or Arrow file, or a pandas, polars or pyarrow frame, as a table.
+def open_table(source: Any, reading: Reading | None = None) -> Table:
+    """Open a file, or a pandas, polars or pyarrow frame, as a table.
 
     Parameters
     ----------
     source : path or frame
+        A Parquet, CSV, JSON lines or Arrow file; text files may be compressed with gzip. A folder of Parquet files, or
+        a pattern that they match such as ``"day-*.parquet"``, is one table. ``"-"`` is what comes in by a pipe.
+    reading : Reading, optional
+        What the name and the content do not tell.
 
     Examples
     --------
@@ -103,37 +105,40 @@ def open_table(source: Any) -> Table:
     """
     if isinstance(source, Table):
         return source
+    reading = reading or Reading()
+    reading.check()
     if not isinstance(source, (str, os.PathLike)):
-        return _of_frame(source)
-    path = Path(source)
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file `{path}`.")
-    if path.is_dir():
-        raise IsADirectoryError(f"`{path}` is a folder; a table is one file.")
-    if path.stat().st_size == 0:
-        raise ValueError(f"`{path}` is empty: it has 0 bytes.")
-    with read_errors(path):
-        table = {"parquet": _of_parquet, "arrow": _of_arrow, "csv": _of_text}[format_of(path)](path)
-    names = table.columns
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        return replace(_of_frame(source), strict=reading.strict)
+    if str(source) == PIPE:
+        path = stored(sys.stdin.buffer)
+        table = _of_files([path], "stdin", replace(reading, format=reading.format or format_of(path) or "csv"))
+    else:
+        table = _of_files(files_of(source), str(source), reading)
+    _check_names(table.columns, table.name)
+    return replace(table, strict=reading.strict)
+
+
+def _of_files(files: list[Path], name: str, reading: Reading) -> Table:
+    empty = [path for path in files if path.stat().st_size == 0]
+    if empty:
+        raise ValueError(f"`{name if len(files) == 1 else empty[0]}` is empty: it has 0 bytes.")
+    kinds = [reading.format or format_of(path) for path in files]
+    if None in kinds:
+        text = "the format of `{path}` is unknown; name it .parquet, .csv, .tsv, .jsonl or .arrow, or say {format:csv}."
+        raise RoleError(text, path=files[kinds.index(None)])
+    odd = next((path for path, kind in zip(files, kinds, strict=True) if kind != "parquet"), None)
+    if len(files) > 1 and odd is not None:
+        raise ValueError(f"files of one table must be Parquet files; `{odd}` is none.")
+    with read_errors(name):
+        if kinds[0] == "parquet":
+            return _of_parquet(files, name)
+        return {"arrow": _of_arrow, "csv": _of_text, "jsonl": _of_json}[str(kinds[0])](files[0], name, reading)
+
+
+def _check_names(names: list[Any], table: str | Path) -> None:
+    twice = sorted({str(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
-        raise ValueError(f"`{path}` has several columns called `{twice[0]}`.")
-    return table
-
-
-def format_of(path: Path) -> str:
-    """The format that a file's name tells, or else its first bytes.
-
-    >>> format_of(Path("forecasts.PQ"))
-    'parquet'
-    """
-    known = FORMATS.get(path.suffix.lower())
-    if known is None and path.is_file():
-        with open(path, "rb") as file:
-            known = _MAGIC.get(file.read(4))
-    if known is None:
-        raise ValueError(f"the format of `{path}` is unknown; name it .parquet, .csv, .tsv or .arrow.")
-    return known
+        raise ValueError(f"`{table}` has several columns called `{twice[0]}`.")
 
 
 @contextmanager
@@ -141,7 +146,12 @@ def read_errors(name: str | Path) -> Iterator[None]:
     """Tell in one line why a table could not be read."""
     try:
         yield
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeError) as reason:
+    except UnicodeError as reason:
+        text = "cannot read `{table}`: {reason} Another encoding? Say {encoding:latin-1}."
+        raise RoleError(text, table=name, reason=one_line(reason)) from reason
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
+        raise ValueError(f"cannot read `{name}`: {one_line(reason)}") from reason
+    except EOFError as reason:  # the end of a compressed file is missing
         raise ValueError(f"cannot read `{name}`: {one_line(reason)}") from reason
     except OSError as reason:
         raise type(reason)(f"cannot read `{name}`: {one_line(reason.strerror or reason)}") from reason
@@ -157,18 +167,12 @@ def one_line(reason: Any) -> str:
     return text if text.endswith((".", "?")) else f"{text}."
 
 
-def _of_parquet(path: Path) -> Table:
-    with pq.ParquetFile(path) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
-
-    def scan(columns: list[str], types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:  # buffers would keep the whole file
-            yield from file.iter_batches(ROWS, columns=columns)
-
-    return Table(str(path), schema, rows, "parquet", scan)
+def _of_parquet(files: list[Path], name: str) -> Table:
+    whole = ParquetFiles.of(files, Path(name) if os.path.isdir(name) else None)
+    return Table(name, whole.schema, whole.rows, "parquet", whole.scan)
 
 
-def _of_arrow(path: Path) -> Table:
+def _of_arrow(path: Path, name: str, reading: Reading) -> Table:
     with open(path, "rb") as file:
         whole = file.read(6) == b"ARROW1"
 
@@ -185,16 +189,22 @@ def _of_arrow(path: Path) -> Table:
 
     with pa.OSFile(str(path)) as file:
         schema = (pa.ipc.open_file(file) if whole else pa.ipc.open_stream(file)).schema
-    return Table(str(path), schema, None, "arrow", scan)
+    return Table(name, schema, None, "arrow", scan)
 
 
-def _of_text(path: Path) -> Table:
-    text = TextTable.of(path)
-    notes = () if text.delimiter == "," else (f"fields of {path.name} are separated by {text.delimiter!r}",)
-    return Table(str(path), text.schema, None, "csv", text.scan, notes=notes, settled=text.settled)
+def _of_text(path: Path, name: str, reading: Reading) -> Table:
+    text = TextTable.of(path, name, reading)
+    notes = () if text.delimiter == "," else (f"fields of {Path(name).name} are separated by {text.delimiter!r}",)
+    return Table(name, text.schema, None, "csv", text.scan, notes=notes, settled=text.settled)
+
+
+def _of_json(path: Path, name: str, reading: Reading) -> Table:
+    lines = JsonLines.of(path, reading.encoding)
+    return Table(name, lines.schema, None, "jsonl", lines.scan)
 
 
 def _of_frame(source: Any) -> Table:
+    _check_names(column_names(source) or [], "the frame")
     try:
         frame = nw.from_native(source, eager_only=True)
     except TypeError as reason:

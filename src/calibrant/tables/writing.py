@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -13,8 +14,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from .._files import check_is_file, write_atomically
+from .files import FORMATS, PIPE, check_not_read
 from .roles import InputError
-from .sources import FORMATS, one_line
+from .sources import one_line
 
 _LOOKED_AT = 100  # bytes at the beginning of a file
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
@@ -50,6 +52,10 @@ def check_output(
         What is to be written; a file of another kind must not be written over either, but for an empty one.
     """
     target = Path(path)
+    if table and str(target) == PIPE:
+        return target
+    if not overwrite:
+        check_not_read(target, inputs)
     if table and target.suffix.lower() not in FORMATS:
         raise ValueError(f"cannot tell the format of `{target}`; name it .parquet, .csv, .tsv or .arrow.")
     check_is_file(target)
@@ -59,17 +65,13 @@ def check_output(
         raise FileNotFoundError(f"cannot write `{target}`: there is no folder `{shown}`.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"cannot write `{target}`: its folder is not to be written to.")
-    if target.exists() and not overwrite:
-        _check_not_precious(target, inputs, kind)
+    if kind is not None and target.exists() and not overwrite:
+        _check_kind(target, kind)
     return target
 
 
-def _check_not_precious(target: Path, inputs: Iterable[Any], kind: Kind | None) -> None:
-    paths = [Path(source) for source in inputs if isinstance(source, (str, os.PathLike))]
-    if any(source.exists() and source.samefile(target) for source in paths):
-        raise InputError("`{path}` is an input; give another output, or say {overwrite:True}.", path=target)
-    if kind is None:
-        return
+def _check_kind(target: Path, kind: Kind) -> None:
+    """What is there must be of the kind, or empty."""
     with open(target, "rb") as file:
         first = file.read(_LOOKED_AT)
     if first and not kind.begins.match(first):
@@ -78,20 +80,36 @@ def _check_not_precious(target: Path, inputs: Iterable[Any], kind: Kind | None) 
 
 
 def write_table(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write batches as Parquet, CSV or Arrow, as the name says; on any trouble the path is as it was."""
+    """Write batches as Parquet, CSV or Arrow, as the name says; on any trouble the path is as it was.
+
+    The path ``-`` is stdout, and CSV.
+    """
 
     def fill(file: BinaryIO) -> None:
         parts = iter(batches)
         first = next(parts)
-        with _writer(FORMATS[path.suffix.lower()], path, file, first.schema) as writer:
+        with _writer(FORMATS.get(path.suffix.lower(), "csv"), path, file, first.schema) as writer:
             writer.write_batch(first)
             for batch in parts:
                 writer.write_batch(batch)
 
     try:
-        write_atomically(path, fill)
+        if str(path) == PIPE:
+            _write_out(fill)
+        else:
+            write_atomically(path, fill)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as reason:
         raise ValueError(f"cannot write `{path}`: {one_line(reason)}") from reason
+
+
+def _write_out(fill: Callable[[BinaryIO], None]) -> None:
+    """Write to stdout; where nobody reads it to the end, say so once."""
+    try:
+        fill(sys.stdout.buffer)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the end of the process complains again
+        raise BrokenPipeError("cannot write stdout: nobody reads it to the end.") from None
 
 
 def write_text(path: Path, text: str) -> None:
