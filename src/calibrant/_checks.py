@@ -15,17 +15,10 @@ _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 
 def to_array(values: Any, name: str) -> Array:
-    """Float64 array from numbers, lists, NumPy, pandas, polars or tensors; never a copy of what is float64 already."""
+    """Float64 array of numbers of any library, masked ones NaN; never a copy of what is float64 already."""
     _refuse_other_kinds(values, name)
-    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
-        values = values.detach().cpu()
-        values = (values.double() if values.is_floating_point() else values).numpy()
-    elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
-        values = values.to_numpy()
-    elif isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
-        values = [to_array(value, name) for value in values]
     try:
-        array = np.asarray(values)
+        array = plain_array(values)
     except ValueError as reason:
         raise ValueError(f"`{name}` must be an array of numbers; its rows have different lengths.") from reason
     if array.dtype.kind == "c":
@@ -38,6 +31,38 @@ def to_array(values: Any, name: str) -> Array:
         wrong = array.dtype if wrong is None else wrong
         raise TypeError(f"`{name}` must be numbers; got {type(wrong).__name__} {wrong!r}.")
     return np.array([float(value) for value in numbers]).reshape(array.shape)
+
+
+def plain_array(values: Any) -> NDArray[Any]:
+    """Array of numbers or labels from lists, NumPy, pandas, polars or tensors; masked ones are missing: NaN, NaT, None.
+
+    >>> plain_array(np.ma.array([1, 1000000], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
+        values = values.detach().cpu()
+        values = (values.double() if values.is_floating_point() else values).numpy()
+    elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+        values = values.to_numpy()
+    elif isinstance(values, (list, tuple)) and values and _is_array(values[0]):
+        values = [plain_array(value) for value in values]
+    return _filled(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "detach")
+
+
+def _filled(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Masked entries as missing ones; whole numbers, which know none, become floats."""
+    kind = values.dtype.kind
+    if not np.ma.is_masked(values):
+        return np.asarray(values.data)
+    if kind in "mM":
+        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
+    if kind in "biufc":
+        return np.asarray(values.astype(np.float64 if kind in "biu" else values.dtype).filled(np.nan))
+    return np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
 
 
 def _refuse_other_kinds(values: Any, name: str) -> None:
