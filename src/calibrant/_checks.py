@@ -53,7 +53,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or hasattr(value, "detach")
 
 
-def _filled(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+def _filled(values: Any) -> NDArray[Any]:
     """Masked entries as missing ones; whole numbers, which know none, become floats."""
     kind = values.dtype.kind
     if not np.ma.is_masked(values):
@@ -62,7 +62,7 @@ def _filled(values: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
         return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
     if kind in "biufc":
         return np.asarray(values.astype(np.float64 if kind in "biu" else values.dtype).filled(np.nan))
-    return np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
+    return np.asarray(np.where(np.ma.getmaskarray(values), None, values.data.astype(object)))
 
 
 def _refuse_other_kinds(values: Any, name: str) -> None:
@@ -71,6 +71,32 @@ def _refuse_other_kinds(values: Any, name: str) -> None:
     if hasattr(values, "to_normal"):
         kind = type(values).__name__
         raise TypeError(f"`{name}` must be numbers; got forecasts ({kind}). Arguments in the wrong order?")
+
+
+def own_array(values: Any, name: str) -> Array:
+    """Float64 array that nobody else can write to, read-only: a copy where somebody could, else what is there.
+
+    >>> a = np.zeros(2)
+    >>> own = own_array(a, "loc")
+    >>> a[:] = 99
+    >>> own, own_array(own, "loc") is own
+    (array([0., 0.]), True)
+    """
+    array = to_array(values, name)
+    fresh = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
+    if not fresh and _can_be_written(array):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _can_be_written(array: Any) -> bool:
+    """Whether an array, or one that it is a view of, can be written to."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
 
 
 def index_of(*values: Any) -> Any:
@@ -133,8 +159,8 @@ def column(values: Any, name: str, rows: int | None = None) -> Array:
 
 
 def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
-    """Columns of one length from columns and scalars, and the index that the first pandas object among them has."""
-    columns = {name: to_array(value, name) for name, value in values.items()}
+    """Read-only columns of one length from columns and scalars, and the index of the first pandas object among them."""
+    columns = {name: own_array(value, name) for name, value in values.items()}
     columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
     for name, value in columns.items():
         if value.ndim > 1:
