@@ -176,7 +176,8 @@ def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
 def same_length(array: Array, name: str, rows: int) -> None:
     """As many entries as forecasts."""
     if len(array) != rows:
-        raise ValueError(f"`{name}` must have one entry per forecast; got {len(array)} for {rows} forecasts.")
+        hint = " Means and standard deviations? Give them as a tuple (mean, std)." if rows == 2 else ""
+        raise ValueError(f"`{name}` must have one entry per forecast; got {len(array)} for {rows} forecasts.{hint}")
 
 
 def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:

@@ -19,7 +19,7 @@ ADAPTERS = (from_scipy, from_torch, from_ngboost, from_pair, from_mapping, from_
 
 ACCEPTED = (
     "a Distribution, a tuple (mean, std), a scipy.stats, torch.distributions or NGBoost distribution, "
-    "a 2-D array of samples (n, m), a dict {level: column} or a frame of quantiles, "
+    "a 2-D array of samples (n, m), Intervals(low, high, coverage), a dict {level: column} or a frame of quantiles, "
     "or a frame with the columns mean and std"
 )
 
@@ -34,11 +34,12 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
         - a tuple ``(mean, std)`` of (n,) arrays or scalars: ``Normal``;
         - a frozen or new-style ``scipy.stats`` object with (n,) parameters: the law of that name or a ``ScipyLaw``;
         - a ``torch.distributions`` object with batch shape (n,), mixtures included; what NGBoost's ``pred_dist`` gives;
-        - a 2-D array (n, m) of samples: ``Ensemble``;
+        - a 2-D array (n, m) of samples, m at least 3: ``Ensemble``; two columns could be anything and are refused: say
+          ``Normal(mean, std)``, ``Intervals(low, high, coverage)`` or ``Ensemble(samples)``;
         - a dict or a frame (pandas, polars, pyarrow) of quantiles, its columns named as ``0.1``, ``"q0.1"``, ``"q10"``
           or ``"10%"``: ``Quantiles``; of two columns, mean and std (or mu, sigma; loc, scale): ``Normal``.
     kind : {"smooth", "discrete"}, optional
-        For samples only: the kind of ``Ensemble``.
+        For samples only: the kind of ``Ensemble``. It also says that two columns are samples.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
     """
     law = obj if isinstance(obj, Distribution) else _first(obj)
     if law is None:
-        law = from_samples(obj, kind or "smooth")
+        law = from_samples(obj, kind)
     elif kind is not None:
         raise ValueError(f"`kind` is for samples only; got kind={kind!r} with {type(obj).__name__}.")
     if law is None:
