@@ -58,7 +58,7 @@ def test_the_index_is_kept_and_laws_join():
         (([0.0, np.nan], [1.0, 2.0], 0.9), r"`low` must be finite; 1 of 2 values is not"),
         ((0.0, 1.0, 0.9), r"`low` must be \(n,\), or \(n, k\)"),
         (([1.0], [1.0], 0.9), "must differ within a row"),
-        (([0.0], [1.0], 0.9, [0.2, 0.3]), "`median` must be one number for each of 1 rows"),
+        (([0.0], [1.0], 0.9, [0.2, 0.3]), "`median` must have one entry per forecast; got 2 for 1"),
     ],
 )
 def test_what_is_refused_and_why(arguments, message):

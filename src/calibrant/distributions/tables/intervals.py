@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import Array, complain, finite, index_of, probabilities, to_array
+from ..._checks import Array, column, complain, finite, index_of, probabilities, to_array
 from ..._types import Numbers
 from .quantiles import Quantiles
 
@@ -41,21 +41,29 @@ def Intervals(  # noqa: N802  (it is written like a law, and gives one)
     >>> Intervals([[0.0, -1.0]], [[2.0, 4.0]], [0.5, 0.9], median=[0.5]).levels
     array([0.05, 0.25, 0.5 , 0.75, 0.95])
     """
-    nominal = probabilities(coverage, "coverage")
-    lower, upper = ends(low, high)
-    if nominal.shape != (lower.shape[1],):
-        raise ValueError(
-            f"`coverage` must be one number for each of {lower.shape[1]} intervals a row; got {np.size(coverage)}."
-        )
-    tables, levels = [lower, upper], [0.5 - nominal / 2, 0.5 + nominal / 2]
-    if median is not None:
-        tables.append(_middle(median, len(lower)))
-        levels.append(np.array([0.5]))
-    law = Quantiles(np.concatenate(levels), np.hstack(tables))
+    law = Quantiles(*interval_quantiles(low, high, coverage, median))
     index = index_of(low, high, median)
     if index is not None:
         object.__setattr__(law, "_index", index)
     return law
+
+
+def interval_quantiles(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Array]:
+    """Levels (L,) and quantiles (n, L) that k intervals a row, and a median, give: lower ends, upper ends, median.
+
+    >>> interval_quantiles([1.0], [3.0], 0.9, [2.5])
+    (array([0.05, 0.95, 0.5 ]), array([[1. , 3. , 2.5]]))
+    """
+    nominal = probabilities(coverage, "coverage")
+    lower, upper = ends(low, high)
+    n, k = lower.shape
+    if nominal.shape != (k,):
+        raise ValueError(f"`coverage` must be one number for each of {k} intervals a row; got {nominal.size}.")
+    tables, levels = [lower, upper], [0.5 - nominal / 2, 0.5 + nominal / 2]
+    if median is not None:
+        tables.append(column(median, "median", n)[:, None])
+        levels.append(np.array([0.5]))
+    return np.concatenate(levels), np.hstack(tables)
 
 
 def ends(low: Any, high: Any) -> tuple[Array, Array]:
@@ -72,10 +80,3 @@ def _table(values: Any, name: str) -> Array:
     if table.ndim not in (1, 2):
         raise ValueError(f"`{name}` must be (n,), or (n, k) for k intervals a row; got shape {table.shape}.")
     return table[:, None] if table.ndim == 1 else table
-
-
-def _middle(values: Any, rows: int) -> Array:
-    middle = _table(values, "median")
-    if middle.shape != (rows, 1):
-        raise ValueError(f"`median` must be one number for each of {rows} rows; got shape {middle.shape}.")
-    return middle
