@@ -10,9 +10,10 @@ is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :fu
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. Intervals around any measure:
-:func:`bootstrap_interval`, :func:`mean_interval`.
+:func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
 """
 
+from . import scorers as scorers
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
 from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
 from .classes.calbin import calbin
