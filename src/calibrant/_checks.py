@@ -15,17 +15,10 @@ _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 
 def to_array(values: Any, name: str) -> Array:
-    """Float64 array from numbers, lists, NumPy, pandas, polars or tensors; never a copy of what is float64 already."""
+    """Float64 array of numbers of any library, masked ones NaN; never a copy of what is float64 already."""
     _refuse_other_kinds(values, name)
-    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
-        values = values.detach().cpu()
-        values = (values.double() if values.is_floating_point() else values).numpy()
-    elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
-        values = values.to_numpy()
-    elif isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
-        values = [to_array(value, name) for value in values]
     try:
-        array = np.asarray(values)
+        array = plain_array(values)
     except ValueError as reason:
         raise ValueError(f"`{name}` must be an array of numbers; its rows have different lengths.") from reason
     if array.dtype.kind == "c":
@@ -40,12 +33,70 @@ def to_array(values: Any, name: str) -> Array:
     return np.array([float(value) for value in numbers]).reshape(array.shape)
 
 
+def plain_array(values: Any) -> NDArray[Any]:
+    """Array of numbers or labels from lists, NumPy, pandas, polars or tensors; masked ones are missing: NaN, NaT, None.
+
+    >>> plain_array(np.ma.array([1, 1000000], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if hasattr(values, "detach"):  # a torch tensor, perhaps with gradients, on a device, or of a type NumPy lacks
+        values = values.detach().cpu()
+        values = (values.double() if values.is_floating_point() else values).numpy()
+    elif hasattr(values, "to_numpy") and not isinstance(values, np.ndarray):
+        values = values.to_numpy()
+    elif isinstance(values, (list, tuple)) and values and _is_array(values[0]):
+        values = [plain_array(value) for value in values]
+    return _filled(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "detach")
+
+
+def _filled(values: Any) -> NDArray[Any]:
+    """Masked entries as missing ones; whole numbers, which know none, become floats."""
+    kind = values.dtype.kind
+    if not np.ma.is_masked(values):
+        return np.asarray(values.data)
+    if kind in "mM":
+        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
+    if kind in "biufc":
+        return np.asarray(values.astype(np.float64 if kind in "biu" else values.dtype).filled(np.nan))
+    return np.asarray(np.where(np.ma.getmaskarray(values), None, values.data.astype(object)))
+
+
 def _refuse_other_kinds(values: Any, name: str) -> None:
     if values is None:
         raise TypeError(f"`{name}` must be numbers; got None.")
     if hasattr(values, "to_normal"):
         kind = type(values).__name__
         raise TypeError(f"`{name}` must be numbers; got forecasts ({kind}). Arguments in the wrong order?")
+
+
+def own_array(values: Any, name: str) -> Array:
+    """Float64 array that nobody else can write to, read-only: a copy where somebody could, else what is there.
+
+    >>> a = np.zeros(2)
+    >>> own = own_array(a, "loc")
+    >>> a[:] = 99
+    >>> own, own_array(own, "loc") is own
+    (array([0., 0.]), True)
+    """
+    array = to_array(values, name)
+    fresh = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
+    if not fresh and _can_be_written(array):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _can_be_written(array: Any) -> bool:
+    """Whether an array, or one that it is a view of, can be written to."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
 
 
 def index_of(*values: Any) -> Any:
@@ -108,8 +159,8 @@ def column(values: Any, name: str, rows: int | None = None) -> Array:
 
 
 def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
-    """Columns of one length from columns and scalars, and the index that the first pandas object among them has."""
-    columns = {name: to_array(value, name) for name, value in values.items()}
+    """Read-only columns of one length from columns and scalars, and the index of the first pandas object among them."""
+    columns = {name: own_array(value, name) for name, value in values.items()}
     columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
     for name, value in columns.items():
         if value.ndim > 1:
@@ -125,7 +176,8 @@ def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
 def same_length(array: Array, name: str, rows: int) -> None:
     """As many entries as forecasts."""
     if len(array) != rows:
-        raise ValueError(f"`{name}` must have one entry per forecast; got {len(array)} for {rows} forecasts.")
+        hint = " Means and standard deviations? Give them as a tuple (mean, std)." if rows == 2 else ""
+        raise ValueError(f"`{name}` must have one entry per forecast; got {len(array)} for {rows} forecasts.{hint}")
 
 
 def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:

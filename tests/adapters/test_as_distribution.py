@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
+from calibrant import QuantileCalibrator, ScaleCalibrator, metrics
 from calibrant.adapters import as_distribution
 from calibrant.adapters.names import level_of
 from calibrant.distributions import Ensemble, Normal, Quantiles
+
+WAYS = r"Say which: Normal\(mean, std\), Intervals\(low, high, coverage\) or Ensemble\(samples\)"
 
 
 def test_a_distribution_is_itself():
@@ -110,11 +113,41 @@ def test_names_that_are_no_levels(name):
         (pd.DataFrame({"q10": [1.0], "day": [2.0]}), TypeError, "1 of 2 are neither: 'day'. Select the columns"),
         (stats.norm, TypeError, "scipy.stats.norm is a family; freeze it"),
         (([0.0, 1.0], [1.0, 0.0]), ValueError, "`scale` must be positive; 1 of 2"),
+        (([0.0, 1.0], [-1.0, 2.0]), ValueError, r"first scale\[0\] = -1.0. A tuple is \(mean, std\). " + WAYS),
+        (([0.0], [1.0], [2.0]), TypeError, r"a tuple must be \(mean, std\); got 3 entries. " + WAYS),
     ],
 )
 def test_what_is_refused_and_why(given, error, message):
     with pytest.raises(error, match=message):
         as_distribution(given)
+
+
+PAIR = np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (np.column_stack(PAIR), r"ndarray of shape \(3, 2\)"),
+        (np.column_stack(PAIR).tolist(), r"list of shape \(3, 2\)"),
+        (np.column_stack(PAIR)[:1], r"ndarray of shape \(1, 2\)"),
+        (pd.DataFrame(np.column_stack(PAIR)), r"DataFrame of shape \(3, 2\)"),
+        (list(PAIR), r"a list of two arrays \(3,\)"),
+        ([pd.Series(PAIR[0]), pd.Series(PAIR[1])], r"a list of two arrays \(3,\)"),
+    ],
+)
+def test_two_columns_are_not_guessed(given, what):
+    with pytest.raises(ValueError, match=rf"{what} could be means .*, lower and upper ends, or samples. {WAYS}"):
+        as_distribution(given)
+    with pytest.raises(ValueError, match="could be means"):
+        QuantileCalibrator().fit(given, np.zeros(3))
+    assert type(as_distribution(given, kind="smooth")) is Ensemble  # told
+
+
+def test_stacked_means_and_deviations_are_found_out_beside_outcomes():
+    for call in (lambda: metrics.crps(PAIR[0], np.stack(PAIR)), lambda: ScaleCalibrator().fit(np.stack(PAIR), PAIR[0])):
+        with pytest.raises(ValueError, match=r"got 3 for 2 forecasts. Means and .*Give them as a tuple \(mean, std\)"):
+            call()
 
 
 def test_kind_is_for_samples_only():
@@ -126,6 +159,14 @@ def test_kind_is_for_samples_only():
 
 
 def test_importing_loads_no_framework():
-    code = "import sys, calibrant.adapters; print(sorted({'torch', 'ngboost', 'polars'} & set(sys.modules)))"
+    libraries = {"torch", "ngboost", "polars", "skpro", "arviz", "xarray", "catboost"}
+    code = f"import sys, calibrant.adapters; print(sorted({libraries} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_two_columns_whose_names_say_samples_are_samples():
+    frame = pd.DataFrame({"sample_0": [1.0, 2.0], "sample_1": [3.0, 5.0]})
+    assert isinstance(as_distribution(frame), Ensemble)
+    with pytest.raises(ValueError, match="could be means"):
+        as_distribution(frame.set_axis([0, 1], axis=1))

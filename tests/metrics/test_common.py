@@ -17,6 +17,7 @@ MEANS = {
     "crps": metrics.crps,
     "pinball_loss": metrics.pinball_loss,
     "interval_score": metrics.interval_score,
+    "weighted_interval_score": metrics.weighted_interval_score,
     "coverage": lambda y, d, **k: metrics.coverage(y, d, coverage=0.5, **k),
     "sharpness": metrics.sharpness,
     "mae": metrics.mae,

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import plain_array
+
 Codes = NDArray[np.intp]
 Classes = NDArray[Any]
 
@@ -25,11 +27,7 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """
     if y is None:
         raise TypeError(f"`{name}` must be class labels; got None.")
-    if hasattr(y, "detach"):
-        y = y.detach().cpu().numpy()
-    elif hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    labels = np.asarray(y)
+    labels = plain_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._checks import positive, to_array
 from ..distributions.base import Distribution
 from ..distributions.families.normal import Normal
+from .ambiguous import WAYS
 
 
 def from_pair(obj: Any) -> Distribution | None:
@@ -13,5 +15,7 @@ def from_pair(obj: Any) -> Distribution | None:
     if not isinstance(obj, tuple):
         return None
     if len(obj) != 2:
-        raise TypeError(f"a tuple must be (mean, std); got {len(obj)} entries.")
-    return Normal(*obj)
+        raise TypeError(f"a tuple must be (mean, std); got {len(obj)} entries. {WAYS}")
+    mean, std = obj
+    positive(to_array(std, "scale"), "scale", f"A tuple is (mean, std). {WAYS}")
+    return Normal(mean, std)

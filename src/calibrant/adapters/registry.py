@@ -7,19 +7,22 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from ..distributions.base import Distribution
+from .arviz import from_arviz
 from .frames import from_frame, from_mapping
 from .ngboost import from_ngboost
 from .pairs import from_pair
 from .samples import from_samples
 from .scipy import from_scipy
+from .skpro import from_skpro
 from .torch import from_torch
 
 # Tried in this order, samples last; each gives a distribution, or None for objects that are not its own.
-ADAPTERS = (from_scipy, from_torch, from_ngboost, from_pair, from_mapping, from_frame)
+ADAPTERS = (from_scipy, from_torch, from_ngboost, from_skpro, from_arviz, from_pair, from_mapping, from_frame)
 
 ACCEPTED = (
-    "a Distribution, a tuple (mean, std), a scipy.stats, torch.distributions or NGBoost distribution, "
-    "a 2-D array of samples (n, m), a dict {level: column} or a frame of quantiles, "
+    "a Distribution, a tuple (mean, std), a distribution of scipy.stats, torch.distributions, "
+    "NGBoost or skpro, draws of ArviZ, "
+    "a 2-D array of samples (n, m), Intervals(low, high, coverage), a dict {level: column} or a frame of quantiles, "
     "or a frame with the columns mean and std"
 )
 
@@ -34,11 +37,13 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
         - a tuple ``(mean, std)`` of (n,) arrays or scalars: ``Normal``;
         - a frozen or new-style ``scipy.stats`` object with (n,) parameters: the law of that name or a ``ScipyLaw``;
         - a ``torch.distributions`` object with batch shape (n,), mixtures included; what NGBoost's ``pred_dist`` gives;
-        - a 2-D array (n, m) of samples: ``Ensemble``;
+        - what skpro's ``predict_proba`` gives; ArviZ's InferenceData, its posterior predictive draws: ``Ensemble``;
+        - a 2-D array (n, m) of samples, m at least 3: ``Ensemble``; two columns could be anything and are refused: say
+          ``Normal(mean, std)``, ``Intervals(low, high, coverage)`` or ``Ensemble(samples)``;
         - a dict or a frame (pandas, polars, pyarrow) of quantiles, its columns named as ``0.1``, ``"q0.1"``, ``"q10"``
           or ``"10%"``: ``Quantiles``; of two columns, mean and std (or mu, sigma; loc, scale): ``Normal``.
     kind : {"smooth", "discrete"}, optional
-        For samples only: the kind of ``Ensemble``.
+        For samples only: the kind of ``Ensemble``. It also says that two columns are samples.
 
     Examples
     --------
@@ -52,7 +57,7 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
     """
     law = obj if isinstance(obj, Distribution) else _first(obj)
     if law is None:
-        law = from_samples(obj, kind or "smooth")
+        law = from_samples(obj, kind)
     elif kind is not None:
         raise ValueError(f"`kind` is for samples only; got kind={kind!r} with {type(obj).__name__}.")
     if law is None:

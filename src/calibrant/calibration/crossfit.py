@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, index
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Array, column, complain, count, nonempty, sample_weights, to_array
+from .._checks import Array, column, complain, count, nonempty, plain_array, sample_weights, to_array
 from ..adapters.class_labels import as_labels, missing_labels
 from .contract import fit_with, takes_of, transform_with
 from .routing import uses_groups
@@ -86,7 +86,7 @@ class Sample:
 
 
 def _plain(groups: Any) -> Any:
-    return None if groups is None else np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    return None if groups is None else plain_array(groups)
 
 
 # ---- splits ----

@@ -143,6 +143,7 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         """Inputs are the base model's affair."""
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
+        if hasattr(self._base(), "__sklearn_tags__"):  # models of other libraries may have none
+            tags.input_tags = get_tags(self._base()).input_tags
         tags.input_tags.pairwise = False
         return tags

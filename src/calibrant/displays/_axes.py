@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..adapters import as_distribution
-from ..distributions.base import Distribution
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -67,16 +64,6 @@ def add_title(ax: Axes, title: str, **options: Any) -> None:
 def has_label(ax: Axes, label: str) -> bool:
     """Whether an artist with this label is on the axes already."""
     return any(artist.get_label() == label for artist in ax.get_children())
-
-
-def predicted_law(model: Any, X: Any) -> Distribution:
-    """The laws a model predicts, by ``predict_dist``, or by ``pred_dist`` as in NGBoost."""
-    for method in ("predict_dist", "pred_dist"):
-        if hasattr(model, method):
-            return as_distribution(getattr(model, method)(X))
-    raise TypeError(
-        f"`model` must have predict_dist; {type(model).__name__} does not. Wrap it: CalibratedRegressor(model)."
-    )
 
 
 def evenly(rows: int, most: int) -> NDArray[np.intp]:

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ._axes import COLOURS, DIAGONAL, add_legend, axes_or_new, dress, has_label, predicted_law
+from ..metrics.scorers import predicted_law
+from ._axes import COLOURS, DIAGONAL, add_legend, axes_or_new, dress, has_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, complain, nonempty, probabilities, same_length, to_array
+from .._checks import Array, complain, nonempty, plain_array, probabilities, same_length, to_array
 from .._types import Numbers
 from ..adapters import as_distribution
 from ._axes import COLOURS, add_legend, add_title, dress, percent
@@ -160,7 +160,7 @@ def _positions(x: Any, rows: int) -> NDArray[Any]:
     """Numbers or dates, one a row, none missing."""
     if x is None:
         return np.arange(rows)
-    places = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
+    places = plain_array(x)
     if places.ndim != 1:
         raise ValueError(f"`x` must be 1-dimensional; got shape {places.shape}.")
     same_length(places, "x", rows)

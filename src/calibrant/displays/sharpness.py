@@ -10,7 +10,8 @@ import numpy as np
 from .._checks import Array, sample_weights
 from .._types import Weights
 from ..adapters import as_distribution
-from ._axes import COLOURS, add_legend, dress, evenly, predicted_law
+from ..metrics.scorers import predicted_law
+from ._axes import COLOURS, add_legend, dress, evenly
 from ._base import Display
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from .mixture.law import Mixture
 from .recalibrated import Recalibrated
 from .tables.ensemble import Ensemble
 from .tables.histogram import Histogram
+from .tables.intervals import Intervals
 from .tables.quantiles import Quantiles
 from .truncated import Truncated
 
@@ -25,6 +26,7 @@ __all__ = [
     "Gamma",
     "Gumbel",
     "Histogram",
+    "Intervals",
     "Joined",
     "Laplace",
     "LocationScale",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_ndtr
 
-from .._checks import Array, complain, to_array
+from .._checks import Array, complain, own_array
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.tails import Mask, log_between, log_slope_of, score_of_logs
@@ -146,7 +146,7 @@ def _log_density(law: Truncated, y: Array) -> Array:
 
 
 def _ends(values: Any, name: str, n: int) -> Array:
-    ends = to_array(values, name)
+    ends = own_array(values, name)
     if ends.ndim == 2 and ends.shape[1] == 1:
         ends = ends[:, 0]
     if ends.shape not in ((), (n,)):

@@ -1,7 +1,8 @@
 """Measures of predictions: truth first, forecasts second, weights as frequencies.
 
-Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`; points: :func:`mae`, :func:`mse`,
-:func:`mape`. Calibration: :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
+Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
+:func:`weighted_interval_score`; points: :func:`mae`, :func:`mse`, :func:`mape`. Calibration:
+:func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
 :func:`threshold_reliability`, :func:`ence`, :func:`anderson_darling` and the uniformity tests. :func:`summary`
 is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :func:`relative_mse`,
 :func:`error_tolerance`, :func:`point_summary`.
@@ -9,9 +10,10 @@ is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :fu
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. Intervals around any measure:
-:func:`bootstrap_interval`, :func:`mean_interval`.
+:func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
 """
 
+from . import scorers as scorers
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
 from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
 from .classes.calbin import calbin
@@ -30,7 +32,7 @@ from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
 from .points.table import PointSummary, point_summary
 from .points.tolerance import ToleranceCurve, error_tolerance
 from .quantile_calibration import calibration_curve, calibration_error, calibration_floor
-from .scores import crps, interval_score, nll, pinball_loss
+from .scores import crps, interval_score, nll, pinball_loss, weighted_interval_score
 from .spread import ence, sharpness
 from .summary_table import Summary, summary
 from .tests.moments import knueppel_test
@@ -95,4 +97,5 @@ __all__ = [
     "spiegelhalter_test",
     "summary",
     "threshold_reliability",
+    "weighted_interval_score",
 ]

@@ -12,6 +12,7 @@ from .._checks import Array, column, complain, count, nonempty, probabilities, s
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
 from ..numerics.blocks import row_blocks
+from .stated import Stated
 
 Forecasts = TypeVar("Forecasts", Distribution, Array)
 Score = Callable[[Distribution, Array], Array]
@@ -20,9 +21,12 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Distribution, Array | None]:
-    """Outcomes, laws and weights of one length; rows of weight 0 are as if they were not there."""
+    """Outcomes, laws and weights of one length; rows of weight 0 are as if they were not there.
+
+    Stated quantiles stand for laws in the scores that ask for no more.
+    """
     y = nonempty(column(y_true, "y_true"), "y_true")
-    law = as_distribution(dist)
+    law: Any = dist if isinstance(dist, Stated) else as_distribution(dist)
     same_length(y, "y_true", len(law))
     return with_weight(y, law, sample_weights(sample_weight, len(y)))
 

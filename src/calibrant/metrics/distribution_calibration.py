@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, count
+from .._checks import Array, complain, count, plain_array, to_array
 from .._types import Labels, Numbers, Weights
+from ..adapters.class_labels import missing_labels
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import EPS, BinLabels, equal_mass_bins, level_grid, paired
@@ -96,8 +97,9 @@ def _two_counts(n_bins: Any) -> tuple[int, int]:
 
 def _labels(groups: Any, law: Distribution, weights: Array | None, sample_weight: Any) -> BinLabels:
     rows = len(law) if sample_weight is None else np.size(sample_weight)
-    labels = np.asarray(groups)
+    labels = plain_array(groups)
     if labels.shape != (rows,):
         raise ValueError(f"`groups` must have a label for each of {rows} rows; got shape {labels.shape}.")
-    kept = labels if weights is None else labels[np.asarray(sample_weight).ravel() > 0]
+    complain("groups", "labels", labels, missing_labels(labels), "A group of their own? Give it a name.")
+    kept = labels if weights is None else labels[to_array(sample_weight, "sample_weight").ravel() > 0]
     return np.asarray(np.unique(kept, return_inverse=True)[1], dtype=np.intp)

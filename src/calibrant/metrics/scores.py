@@ -12,9 +12,11 @@ from .._types import Numbers, Weights
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import by_blocks, mean_score
+from .stated import Stated, is_stated, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
+HUB_COVERAGES = (*np.arange(1, 10) / 10, 0.95, 0.98)
 
 
 def nll(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False) -> float | Array:
@@ -69,7 +71,13 @@ def crps(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: 
 
 
 def pinball_loss(
-    y_true: Numbers, dist: Any, *, levels: Numbers = VIGINTILES, sample_weight: Weights = None, per_row: bool = False
+    y_true: Numbers,
+    dist: Any = None,
+    *,
+    quantiles: Any = None,
+    levels: Numbers | None = None,
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Pinball (quantile) loss, mean over rows and levels, in the unit of y; smaller is better.
 
@@ -81,16 +89,24 @@ def pinball_loss(
     ----------
     y_true, dist, sample_weight, per_row
         As in :func:`nll`.
-    levels : float or array-like (L,)
-        Quantile levels; 0.05, 0.10, ..., 0.95 unless told.
+    quantiles : array-like (n, L), or dict or frame of columns, optional
+        Plain quantiles instead of ``dist``: at ``levels``, or at those that the names tell, as {0.1: ..., 0.9: ...}.
+    levels : float or array-like (L,), optional
+        Quantile levels; 0.05, 0.10, ..., 0.95 of laws unless told.
 
     Examples
     --------
     >>> from calibrant import Normal, metrics
     >>> metrics.pinball_loss([3.0], Normal([1.0], 1.0), levels=[0.5])
     1.0
+    >>> metrics.pinball_loss([3.0], quantiles={0.1: [2.0], 0.5: [4.0]})
+    0.3
     """
-    tau = nonempty(probabilities(levels, "levels"), "levels")
+    if is_stated(dist, ("quantiles",), quantiles=quantiles):
+        tau, values = stated_quantiles(quantiles, levels)
+        dist = Stated(values)
+    else:
+        tau = nonempty(probabilities(VIGINTILES if levels is None else levels, "levels"), "levels")
 
     def score(law: Distribution, y: Array) -> Array:
         with np.errstate(over="ignore"):
@@ -100,8 +116,64 @@ def pinball_loss(
     return mean_score(lambda law, y: by_blocks(score, law, y, width=len(tau)), y_true, dist, sample_weight, per_row)
 
 
+def weighted_interval_score(
+    y_true: Numbers,
+    dist: Any = None,
+    *,
+    low: Numbers | None = None,
+    high: Numbers | None = None,
+    coverage: Numbers | None = None,
+    median: Numbers | None = None,
+    sample_weight: Weights = None,
+    per_row: bool = False,
+) -> float | Array:
+    r"""Interval scores of several central intervals and the error of the median, weighted; smaller is better.
+
+    .. math:: \frac1{K + 1/2}\Bigl(\tfrac12 |y - m| + \sum_{k=1}^K \tfrac{\alpha_k}2 \operatorname{IS}_{\alpha_k}\Bigr),
+        \quad \alpha_k = 1 - c_k
+
+    Bracher et al. (2021); IS is the :func:`interval_score`. It is twice the mean :func:`pinball_loss` at the
+    2K + 1 levels, and nears the CRPS as they get more. Without a median, which only named intervals may lack, the
+    sum is divided by K.
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+    low, high : array-like (n, K), or (n,) for one interval, optional
+        Plain ends of intervals instead of ``dist``.
+    coverage : float or array-like (K,)
+        Nominal coverages c; of laws 0.1, 0.2, ..., 0.9, 0.95 and 0.98 unless told, as in forecast hubs.
+    median : array-like (n,), optional
+        With ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.weighted_interval_score([1.0], low=[2.0], high=[4.0], coverage=0.5, median=[3.0])
+    1.6667
+    >>> metrics.weighted_interval_score([0.0, 1.0], Normal([0.0, 0.0], 1.0))
+    0.3737
+    """
+    if is_stated(dist, ("low", "high"), low=low, high=high, median=median):
+        levels, values = stated_intervals(low, high, coverage, median)
+        loss = pinball_loss(y_true, quantiles=values, levels=levels, sample_weight=sample_weight, per_row=per_row)
+    else:
+        c = nonempty(probabilities(HUB_COVERAGES if coverage is None else coverage, "coverage"), "coverage")
+        levels = np.concatenate([0.5 - c / 2, 0.5 + c / 2, [0.5]])
+        loss = pinball_loss(y_true, dist, levels=levels, sample_weight=sample_weight, per_row=per_row)
+    return 2 * loss
+
+
 def interval_score(
-    y_true: Numbers, dist: Any, *, coverage: float = 0.9, sample_weight: Weights = None, per_row: bool = False
+    y_true: Numbers,
+    dist: Any = None,
+    *,
+    low: Numbers | None = None,
+    high: Numbers | None = None,
+    coverage: float | None = None,
+    sample_weight: Weights = None,
+    per_row: bool = False,
 ) -> float | Array:
     r"""Winkler's score of central intervals :math:`[l_t, u_t]`, in the unit of y; smaller is better.
 
@@ -114,16 +186,22 @@ def interval_score(
     ----------
     y_true, dist, sample_weight, per_row
         As in :func:`nll`.
+    low, high : array-like (n,), optional
+        Plain ends of intervals instead of ``dist``.
     coverage : float
-        Nominal coverage of the intervals.
+        Nominal coverage of the intervals; of laws 0.9 unless told.
 
     Examples
     --------
     >>> from calibrant import Normal, metrics
     >>> metrics.interval_score([0.0], Normal([0.0], 1.0), coverage=0.9)
     3.2897
+    >>> metrics.interval_score([5.0], low=[1.0], high=[4.0], coverage=0.9)
+    23.0
     """
-    alpha = 1 - probability(coverage, "coverage")
+    if is_stated(dist, ("low", "high"), low=low, high=high):
+        dist = Stated(stated_intervals(low, high, coverage)[1])
+    alpha = 1 - probability(0.9 if coverage is None else coverage, "coverage")
 
     def score(law: Distribution, y: Array) -> Array:
         low, high = law.interval(1 - alpha).T

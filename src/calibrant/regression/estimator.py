@@ -26,8 +26,9 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
     these forecasts how the model is off. Learning from rows that the base was trained on makes intervals too narrow; a
     `SameRowsWarning` tells when that is seen to happen.
 
-    How to read the base is found out by itself (``forecast_kind_``): a method `predict_dist` or `pred_dist` (NGBoost),
-    the deviations of ``predict(X, return_std=True)``, one model per level if `levels` are given, and otherwise points
+    How to read the base is found out by itself (``forecast_kind_``): a method `predict_dist`, `pred_dist` (NGBoost) or
+    `predict_proba` (skpro), the deviations of ``predict(X, return_std=True)``, means and variances of CatBoost's
+    RMSEWithUncertainty, one model per level if `levels` are given, and otherwise points
     with :math:`\hat\sigma^2 = \sum_t w_t (y_t - \hat y_t)^2 / \sum_t w_t` over the out-of-fold residuals. Pipelines,
     searches and frozen models are looked into.
 
@@ -48,8 +49,9 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
     levels : array-like (L,), optional
         Levels for a quantile regressor, which is cloned per level: `QuantileRegressor`, gradient boosting with its
         quantile loss, LightGBM, XGBoost. Or the levels of the columns that the model predicts.
-    method : {"auto", "predict_dist", "pred_dist", "return_std", "quantiles", "point"}, default "auto"
-        How to read the base model.
+    method : {"auto", "predict_dist", "pred_dist", "predict_proba", "return_std", "mean_variance", "quantiles", "point"}
+        How to read the base model; "auto" unless told. A model that is set to forecast a quantile other than the
+        median is a point forecast only if told.
     n_jobs : int, optional
         Splits worked on at a time.
 

@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._checks import Array, column
-from ..calibration.nested import wrapped
+from ..calibration.nested import innermost, wrapped
+
+_UNTOLD = {"quantile": 0.9, "Quantile": 0.5}  # of LightGBM and CatBoost where no level is set
 
 
 class QuantileModels(BaseEstimator):
@@ -63,6 +65,30 @@ def level_parameters(estimator: Any, level: float) -> dict[str, Any] | None:
     if not hasattr(estimator, "get_params"):  # "passthrough"
         return None
     return _own_parameters(type(estimator).__module__.partition(".")[0], estimator.get_params(deep=False), float(level))
+
+
+def quantile_level(estimator: Any) -> Any:
+    """Level (or levels, as they are written) of the quantile that a regressor is set to forecast, or None.
+
+    Looks into pipelines, searches, frozen models and `TransformedTargetRegressor`.
+
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> quantile_level(GradientBoostingRegressor(loss="quantile", alpha=0.8))
+    0.8
+    """
+    model = innermost(estimator)
+    inside = wrapped(model)
+    if inside is not None:
+        return quantile_level(inside[1])
+    names = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    goal = next((str(names[key]) for key in ("objective", "loss_function", "loss") if names.get(key) is not None), None)
+    if goal is None:
+        return names.get("quantile")  # QuantileRegressor
+    if "uantile" not in goal:
+        return None
+    written = goal.partition("alpha=")[2]  # CatBoost writes it into the loss, Quantile:alpha=0.9
+    given = [names[key] for key in ("quantile_alpha", "quantile", "alpha") if names.get(key) is not None]
+    return written or (given[0] if given else _UNTOLD.get(goal, "unknown"))
 
 
 def _own_parameters(library: str, names: dict[str, Any], level: float) -> dict[str, Any] | None:

@@ -15,10 +15,10 @@ from .._checks import Array, column, complain, finite, index_of, one_of, probabi
 from ..adapters import as_distribution
 from ..calibration.nested import descend, innermost, takes
 from ..distributions import Distribution, Normal, Quantiles
-from .levels import QuantileModels, level_parameters
+from .levels import QuantileModels, level_parameters, quantile_level
 from .scale import root_mean_square
 
-KINDS = ("predict_dist", "pred_dist", "return_std", "quantiles", "point")
+KINDS = ("predict_dist", "pred_dist", "predict_proba", "return_std", "mean_variance", "quantiles", "point")
 _LEAST = 1e-9  # deviations below this share of the outcomes' are raised to it
 _APART = 0.01  # distance of neighbouring quantiles, as a share of a normal law's, below which they are moved apart
 
@@ -73,7 +73,9 @@ def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Re
     if isinstance(estimator, type) or not (hasattr(model, "predict") or hasattr(model, "predict_dist")):
         raise TypeError(f"`estimator` must be a regressor with a predict method; got {estimator!r}.")
     kind = detect(estimator, levels) if method == "auto" else method
-    if kind in ("predict_dist", "pred_dist") and not hasattr(model, kind):
+    if method == "auto" and kind == "point":
+        _refuse_quantile(estimator, type(model).__name__)
+    if kind in ("predict_dist", "pred_dist", "predict_proba") and not hasattr(model, kind):
         raise TypeError(f"method={kind!r} needs a model with {kind}; {type(model).__name__} has none.")
     if (kind == "quantiles") != (levels is not None):
         need = "needs `levels`, [0.05, 0.5, 0.95] say" if levels is None else "takes no `levels`"
@@ -89,6 +91,16 @@ def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Re
     return estimator, Reading(kind, levels, floor)
 
 
+def _refuse_quantile(estimator: Any, name: str) -> None:
+    """A quantile is no forecast of the middle, unless it is the median."""
+    level = quantile_level(estimator)
+    if level is not None and str(level) != "0.5":
+        raise ValueError(
+            f"{name} is set to forecast the quantile at level {level}, which is no point forecast. Say "
+            'levels=[0.05, 0.5, 0.95], and one model a level is fitted; or method="point" to take it for one.'
+        )
+
+
 def detect(estimator: Any, levels: Any = None) -> str:
     """Kind of forecast that a regressor gives: its richest one.
 
@@ -102,17 +114,31 @@ def detect(estimator: Any, levels: Any = None) -> str:
     for name in ("predict_dist", "pred_dist"):
         if hasattr(model, name):
             return name
+    if any(kind.__module__.startswith("skpro.") for kind in type(model).__mro__):
+        return "predict_proba"
+    if _loss_of(model) == "RMSEWithUncertainty":
+        return "mean_variance"
     return "return_std" if takes(model.predict, "return_std") else "point"
 
 
-def _read_predict_dist(reading: Reading, model: Any, X: Any) -> Distribution:
-    inner, X = descend(model, X)
-    return as_distribution(inner.predict_dist(X))
+def _loss_of(model: Any) -> Any:
+    """What CatBoost learns by."""
+    return model.get_params(deep=False).get("loss_function") if hasattr(model, "get_params") else None
 
 
-def _read_pred_dist(reading: Reading, model: Any, X: Any) -> Distribution:
+def _read_method(reading: Reading, model: Any, X: Any) -> Distribution:
     inner, X = descend(model, X)
-    return as_distribution(inner.pred_dist(X))
+    return as_distribution(getattr(inner, reading.kind)(X))
+
+
+def _read_mean_variance(reading: Reading, model: Any, X: Any) -> Distribution:
+    """CatBoost's two columns with the loss RMSEWithUncertainty."""
+    inner, X = descend(model, X)
+    values = finite(to_array(inner.predict(X), "predict(X)"), "predict(X)")
+    if values.ndim != 2 or values.shape[1] != 2:
+        raise ValueError(f"`predict(X)` must be (n, 2), mean and variance; got shape {values.shape}.")
+    complain("variance", "non-negative", values[:, 1], values[:, 1] < 0)
+    return Normal(values[:, 0], np.maximum(np.sqrt(values[:, 1]), reading.floor))
 
 
 def _read_return_std(reading: Reading, model: Any, X: Any) -> Distribution:
@@ -157,8 +183,10 @@ def _read_point(reading: Reading, model: Any, X: Any) -> Distribution:
 
 
 _READERS: dict[str, Callable[[Reading, Any, Any], Distribution]] = {
-    "predict_dist": _read_predict_dist,
-    "pred_dist": _read_pred_dist,
+    "predict_dist": _read_method,
+    "pred_dist": _read_method,
+    "predict_proba": _read_method,
+    "mean_variance": _read_mean_variance,
     "return_std": _read_return_std,
     "quantiles": _read_quantiles,
     "point": _read_point,

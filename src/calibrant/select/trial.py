@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Array
+from .._checks import Array, plain_array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
 from ..calibration.contract import as_forecasts, fit_with, transform_with
@@ -248,7 +248,7 @@ def _tried(trial: Trial, candidate: Any, split: Split) -> Any:
 
 
 def _times(time: Any, rows: int) -> NDArray[Any]:
-    when = np.asarray(time.to_numpy() if hasattr(time, "to_numpy") else time)
+    when = plain_array(time)
     if when.shape != (rows,):
         raise ValueError(f"`time` must have one entry per forecast; got shape {when.shape}.")
     if when.dtype.kind in "OUS":  # dates, or texts that are dates

@@ -1,0 +1,82 @@
+"""Laws given by central intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._checks import Array, column, complain, finite, index_of, probabilities, to_array
+from ..._types import Numbers
+from .quantiles import Quantiles
+
+
+def Intervals(  # noqa: N802  (it is written like a law, and gives one)
+    low: Numbers, high: Numbers, coverage: Numbers, median: Numbers | None = None
+) -> Quantiles:
+    r"""Laws through the ends of central intervals: ``Quantiles`` at the levels :math:`(1 \mp c)/2`.
+
+    One interval a row, without a median, is the normal law with these quantiles: mean :math:`(l + u)/2` and standard
+    deviation :math:`(u - l)/(2\,\Phi^{-1}(\tfrac{1+c}2))`. With a median or several intervals it is a polyline of
+    normal scores, with the tails of ``Quantiles``.
+
+    Parameters
+    ----------
+    low, high : array-like (n,), or (n, k) for k intervals a row
+        Lower and upper ends.
+    coverage : float, or array-like (k,)
+        Probability c that an interval is meant to hold: 0.9, not 90.
+    median : array-like (n,), optional
+
+    Returns
+    -------
+    Quantiles, n rows
+
+    Examples
+    --------
+    >>> law = Intervals([0.0, 10.0], [2.0, 14.0], 0.9)
+    >>> law.interval(0.9)
+    array([[ 0.,  2.],
+           [10., 14.]])
+    >>> Intervals([[0.0, -1.0]], [[2.0, 4.0]], [0.5, 0.9], median=[0.5]).levels
+    array([0.05, 0.25, 0.5 , 0.75, 0.95])
+    """
+    law = Quantiles(*interval_quantiles(low, high, coverage, median))
+    index = index_of(low, high, median)
+    if index is not None:
+        object.__setattr__(law, "_index", index)
+    return law
+
+
+def interval_quantiles(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Array]:
+    """Levels (L,) and quantiles (n, L) that k intervals a row, and a median, give: lower ends, upper ends, median.
+
+    >>> interval_quantiles([1.0], [3.0], 0.9, [2.5])
+    (array([0.05, 0.95, 0.5 ]), array([[1. , 3. , 2.5]]))
+    """
+    nominal = probabilities(coverage, "coverage")
+    lower, upper = ends(low, high)
+    n, k = lower.shape
+    if nominal.shape != (k,):
+        raise ValueError(f"`coverage` must be one number for each of {k} intervals a row; got {nominal.size}.")
+    tables, levels = [lower, upper], [0.5 - nominal / 2, 0.5 + nominal / 2]
+    if median is not None:
+        tables.append(column(median, "median", n)[:, None])
+        levels.append(np.array([0.5]))
+    return np.concatenate(levels), np.hstack(tables)
+
+
+def ends(low: Any, high: Any) -> tuple[Array, Array]:
+    """Lower and upper ends as tables (n, k) of one shape, finite, and in this order."""
+    lower, upper = (_table(values, name) for values, name in ((low, "low"), (high, "high")))
+    if lower.shape != upper.shape:
+        raise ValueError(f"`low` and `high` must have one shape; got {lower.shape} and {upper.shape}.")
+    complain("low", "at most `high`", lower, lower > upper, "Arguments in the wrong order?")
+    return lower, upper
+
+
+def _table(values: Any, name: str) -> Array:
+    table = finite(to_array(values, name), name)
+    if table.ndim not in (1, 2):
+        raise ValueError(f"`{name}` must be (n,), or (n, k) for k intervals a row; got shape {table.shape}.")
+    return table[:, None] if table.ndim == 1 else table

@@ -1,0 +1,70 @@
+"""Intervals and quantiles that are given by name, as plain numbers: they are scored as they are, no law is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, column_names, finite, nonempty, probabilities, to_array
+from ..adapters.names import level_of
+from ..distributions.tables.intervals import interval_quantiles
+
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """Quantiles (n, L) that answer for a law: whatever it is asked for, these are the numbers."""
+
+    values: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Stated:
+        return Stated(self.values[rows])
+
+    def quantiles(self, levels: Array) -> Array:
+        """The quantiles at the levels that they were given for."""
+        return self.values
+
+    def interval(self, coverage: float) -> Array:
+        """The two ends."""
+        return self.values
+
+
+def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
+    """Whether forecasts are given by name and not as laws; both, or not all that is needed, is an error."""
+    given = [name for name, value in named.items() if value is not None]
+    if dist is not None and given:
+        raise TypeError(f"give either forecasts or `{given[0]}`, not both.")
+    missing = [f"`{name}`" for name in needed if name not in given]
+    if dist is None and missing:
+        raise TypeError(f"give forecasts, or {' and '.join(f'`{name}`' for name in needed)}; {missing[0]} is missing.")
+    return dist is None
+
+
+def stated_intervals(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Array]:
+    """Levels and quantiles that intervals give: lower ends, upper ends, median."""
+    if coverage is None:
+        raise TypeError("`coverage` is missing: the probability that the intervals are meant to hold, 0.9 say.")
+    return interval_quantiles(low, high, coverage, median)
+
+
+def stated_quantiles(quantiles: Any, levels: Any) -> tuple[Array, Array]:
+    """Levels (L,) and quantiles (n, L) of a table with `levels`, or of columns whose names are the levels."""
+    names = list(quantiles) if isinstance(quantiles, Mapping) else column_names(quantiles)
+    if levels is None:
+        levels = [level_of(name) for name in names or []]
+        if not levels or None in levels:
+            raise TypeError("`levels` must be given, or told by the names of `quantiles`, as in {0.1: ..., 0.9: ...}.")
+    if isinstance(quantiles, Mapping):
+        quantiles = np.column_stack([np.atleast_1d(to_array(column, "quantiles")) for column in quantiles.values()])
+    values = finite(to_array(quantiles, "quantiles"), "quantiles")
+    tau = nonempty(probabilities(levels, "levels"), "levels")
+    if values.ndim == 1 and len(tau) == 1:
+        values = values[:, None]
+    if values.ndim != 2 or values.shape[1] != len(tau):
+        raise ValueError(f"`quantiles` must be (n, {len(tau)}), one column per level; got shape {values.shape}.")
+    return tau, values
