@@ -66,11 +66,8 @@ def tried(name: str, family: Any, shapes: tuple[Any, ...]) -> Verdict:
         warnings.simplefilter("ignore")
         expected = _by_sums(frozen, y) if discrete else _by_integrals(line, y, law.tail_index)
         expected |= {"cdf": line.cdf(y), "interval": np.stack(line.interval(0.9), axis=-1)}
-    wrong = [
-        f"{what} {np.ravel(found[what])}, not {np.ravel(value)}"
-        for what, value in expected.items()
-        if not _agrees(what, found[what], value)
-    ]
+    different = {what: value for what, value in expected.items() if not _agrees(what, found[what], value)}
+    wrong = [f"{what} {np.ravel(found[what])}, not {np.ravel(value)}" for what, value in different.items()]
     return Verdict(name, seconds, "", wrong)
 
 
@@ -143,11 +140,8 @@ def main() -> int:
     verdicts = []
     for case in families():
         if not names or case[0] in names:
-            v = tried(*case)
-            verdicts.append(v)
-            print(
-                f"{v.name:24}{v.seconds:7.3f} s  {v.refused or ('wrong: ' + '; '.join(v.wrong) if v.wrong else 'right')}"
-            )
+            verdicts.append(v := tried(*case))
+            print(f"{v.name:24}{v.seconds:7.3f} s  {v.refused or '; '.join(v.wrong) or 'right'}")
     wrong, slow = [v for v in verdicts if v.wrong], [v for v in verdicts if v.seconds > SECONDS]
     refused = [v for v in verdicts if v.refused]
     right = len(verdicts) - len(wrong) - len(refused)

@@ -12,11 +12,11 @@ from scipy import stats
 from calibrant.adapters import as_distribution
 from experiments.scipy_families import SECONDS, families, tried
 
-ONCE_BROKEN = (
-    "argus dlaplace dpareto_lognorm exponnorm foldnorm genhyperbolic geninvgauss geom hypergeom invgauss kappa4 levy_l "
-    "mielke ncf nchypergeom_fisher norminvgauss planck poisson recipinvgauss rel_breitwigner semicircular skewnorm "
-    "vonmises vonmises_line wald zipf logser hypergeom"
-).split()
+ONCE_BROKEN = {
+    "argus", "dlaplace", "dpareto_lognorm", "exponnorm", "foldnorm", "genhyperbolic", "geninvgauss", "geom",
+    "hypergeom", "invgauss", "kappa4", "levy_l", "logser", "mielke", "ncf", "nchypergeom_fisher", "norminvgauss",
+    "planck", "poisson", "recipinvgauss", "rel_breitwigner", "semicircular", "skewnorm", "vonmises", "wald", "zipf",
+}  # fmt: skip
 CASES = [case for number, case in enumerate(families()) if case[0] in ONCE_BROKEN or number % 6 == 0]
 
 
@@ -48,7 +48,5 @@ def test_slow_families_keep_their_quantiles():
     y = law.ppf([0.3, 0.8])
     np.testing.assert_allclose(law.cdf(y), [0.3, 0.8], rtol=1e-7)
     assert law.mean().tolist() == [0.0, 0.0] and law.std().tolist() == [np.inf, np.inf]
-    with pytest.raises(
-        ValueError, match="about a millisecond for each probability of levy_stable: too slow for a CRPS"
-    ):
+    with pytest.raises(ValueError, match="about a millisecond for each probability of levy_stable: too slow"):
         law.crps(y)

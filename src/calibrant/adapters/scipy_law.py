@@ -84,7 +84,7 @@ class ScipyLaw(Distribution):
 
     @property
     def tail_index(self) -> Array:
-        """The slope of log tail probability in log y far out where SciPy knows no variance or none is known; else inf."""
+        """The slope of log tail probability in log y far out, where SciPy knows no finite variance; else inf."""
         known = self._knows_moments()
         heavy = ~np.isfinite(self._moment("var")) if known else np.full(len(self), True)
         if not heavy.any():
@@ -240,13 +240,14 @@ class ScipyLaw(Distribution):
     def _count_ends(self) -> tuple[Array, Array]:
         """Whole numbers between which nearly all of the probability lies."""
         middle = self.median()
-        ends = [count_ends(lambda k, s=sign: self._count_tail(k, middle, s), middle, end, sign)
-                for sign, end in zip((-1.0, 1.0), self.support, strict=True)]  # fmt: skip
-        refuse_wide(*ends, self.source.name)
-        return ends[0], ends[1]
+        first, last = self.support
+        low = count_ends(lambda k: self._count_tail(k, middle, -1.0), middle, first, -1.0)
+        high = count_ends(lambda k: self._count_tail(k, middle, 1.0), middle, last, 1.0)
+        refuse_wide(low, high, self.source.name)
+        return low, high
 
     def _count_tail(self, k: Array, middle: Array, sign: float) -> Array:
         """Probability beyond k, or what stands for it where only single probabilities have a formula."""
         if self.source.has_own("cdf", "sf"):
-            return ndtr(-sign * self.to_normal(k, "right" if sign > 0 else "left"))
+            return np.asarray(ndtr(-sign * self.to_normal(k, "right" if sign > 0 else "left")))
         return np.exp(self._ask("logpmf", k)) * (1 + np.abs(k - middle))
