@@ -98,6 +98,41 @@ def test_generic_counts():
         law.logpdf([1.0, 2.0])
 
 
+def test_counts_stay_level_between_whole_numbers():
+    for frozen in (stats.hypergeom(30, 12, np.array([6, 7])), stats.Binomial(n=9, p=np.array([0.2, 0.5]))):
+        law = as_distribution(frozen)
+        assert np.array_equal(law.cdf([0.5, 1.9]), law.cdf([0.0, 1.0]))
+        assert np.array_equal(law.to_normal(np.array([0.5, 1.9]), "left"), law.to_normal(np.array([0.0, 1.0])))
+
+
+def test_atoms_anywhere():
+    law = as_distribution(stats.rv_discrete(values=([1, 2, 4], [0.2, 0.3, 0.5]))(loc=[0.25, 1.0]))
+    assert law.is_discrete and not law.on_integers
+    assert law.median().tolist() == [2.25, 3.0]
+    k, p, y = np.array([1.0, 2.0, 4.0]), np.array([0.2, 0.3, 0.5]), np.array([2.0, 9.0])
+    shifted = k + np.array([[0.25], [1.0]])
+    spread = 0.5 * p @ np.abs(k[:, None] - k) @ p
+    np.testing.assert_allclose(law.crps(y), np.abs(shifted - y[:, None]) @ p - spread, rtol=1e-12)
+
+
+def test_odd_places_of_values_in_a_table():
+    law = as_distribution(stats.rv_discrete(values=((0.1, 0.7), (0.5, 0.5)))(loc=[0.0, 1.0]))
+    np.testing.assert_allclose(law.mean(), [0.4, 1.4], rtol=1e-12)
+
+
+def test_far_outcomes_of_counts():
+    law = as_distribution(stats.geom([0.5, 0.5]))
+    np.testing.assert_allclose(law.crps([1e9, -1e9]), [1e9 - 2 - 2 / 3, 1e9 + 2 - 2 / 3], rtol=1e-14)
+
+
+def test_heavy_counts():
+    law = as_distribution(stats.zipf([2.5, 3.5]))
+    assert law.tail_index[0] == pytest.approx(1.5, abs=1e-3)
+    assert np.isfinite(law.crps([1.0, 3.0])).all()
+    with pytest.raises(ValueError, match=r"CRPS of zipf would sum over more than 1048576 whole numbers in 1 of 2 rows"):
+        as_distribution(stats.zipf([1.4, 3.0])).crps([1.0, 1.0])
+
+
 def test_heavy_tails_are_noticed():
     law = as_distribution(stats.genpareto([0.2, 0.8, 1.5]))
     np.testing.assert_allclose(law.tail_index[1:], [1.25, 1 / 1.5], rtol=1e-6)
@@ -124,7 +159,7 @@ def test_new_style_laws(name):
     law = as_distribution(variable)
     assert type(law) is kind
     n = len(law)
-    y = np.array([0.5, 1.0, 2.0])[:n]
+    y = np.array([0.0 if law.is_discrete else 0.5, 1.0, 2.0])[:n]
     np.testing.assert_allclose(law.cdf(y), variable.cdf(y), rtol=1e-10)
     np.testing.assert_allclose(law.mean(), variable.mean(), rtol=1e-8)
     np.testing.assert_allclose(law.var(), variable.variance(), rtol=1e-8)

@@ -20,9 +20,12 @@ from ..distributions.families.normal import Normal
 from ..distributions.families.poisson import Poisson
 from ..distributions.families.student_t import StudentT
 from ..distributions.mixture.law import Mixture
+from ..distributions.shifted import Shifted
+from ..distributions.tables.ensemble import Ensemble
 from ..distributions.tables.histogram import Histogram
 from ..distributions.truncated import Truncated
-from .scipy_law import Family, ScipyLaw, Template
+from .scipy_law import ScipyLaw
+from .scipy_sources import Family, Template
 
 
 def _lognormal(s: Array, scale: Array) -> Distribution:
@@ -53,6 +56,16 @@ FROM_ZERO: dict[str, Callable[..., Distribution]] = {
     "poisson": Poisson,
     "nbinom": lambda n, p: NegativeBinomial(n * (1 - p) / p, 1 / n),
 }
+# Other names of the same laws; outcomes lie on a line, not on a circle.
+ALIASES: dict[str, tuple[Any, tuple[float, ...]]] = {
+    "vonmises": (stats.vonmises_line, ()),
+    "norminvgauss": (stats.genhyperbolic, (-0.5,)),  # the shapes that come before its own
+}
+# Families that do not answer row by row, or only after long.
+REFUSED = {
+    "studentized_range": "SciPy takes 10 ms for each of its probabilities. Use Quantiles of it",
+    "poisson_binom": "its probabilities are one law's, not one per row. Use Ensemble(kind='discrete') with weights",
+}
 
 
 def from_scipy(obj: Any) -> Distribution | None:
@@ -68,7 +81,11 @@ def from_scipy(obj: Any) -> Distribution | None:
 
 def _from_frozen(obj: Any) -> Distribution:
     family = obj.dist
+    if family.name in REFUSED:
+        raise TypeError(f"cannot use scipy's {family.name}: {REFUSED[family.name]}.")
     shapes, loc, scale = family._parse_args(*obj.args, **obj.kwds)
+    family, first = ALIASES.get(family.name, (family, ()))
+    shapes = (*first, *shapes)
     discrete = isinstance(family, stats.rv_discrete)
     columns = _columns([*shapes, loc] if discrete else [*shapes, loc, scale], family.name)
     place = len(shapes)  # of loc
@@ -76,8 +93,12 @@ def _from_frozen(obj: Any) -> Distribution:
         return ANYWHERE[family.name](*columns)
     if family.name in FROM_ZERO and not np.any(columns[place]):
         return FROM_ZERO[family.name](*columns[:place], *columns[place + 1 :])
-    on_integers = discrete and not np.any(columns[place] % 1) and not np.any(np.asarray(getattr(family, "xk", 0)) % 1)
-    return ScipyLaw(Family(family, discrete, on_integers), np.column_stack(columns))
+    if discrete and not np.all(np.asarray(getattr(family, "xk", 0)) % 1 == 0):
+        return Ensemble(family.xk + columns[place][:, None], weights=family.pk, kind="discrete")
+    if discrete and np.any(columns[place] % 1):
+        shift, columns[place] = columns[place] % 1, np.floor(columns[place])
+        return Shifted(ScipyLaw(Family(family, True, True), np.column_stack(columns)), shift)
+    return ScipyLaw(Family(family, discrete, discrete), np.column_stack(columns))
 
 
 def _from_variable(obj: Any) -> Distribution:

@@ -20,7 +20,7 @@ def solve_increasing(
     target: Array,
     start: Array,
     *,
-    bounds: tuple[float, float] = (-WIDEST, WIDEST),
+    bounds: tuple[float, float] | tuple[Array, Array] = (-WIDEST, WIDEST),
     close: float = 4e-15,
     met: float = 0.0,
     longest: float = np.inf,
@@ -38,7 +38,7 @@ def solve_increasing(
     target : array
         Infinite and missing targets are their own answers.
     start : array that broadcasts to the shape of target
-    bounds : pair of float
+    bounds : pair of float, or of arrays with one number per problem in reading order
         The answer is sought between these.
     close, met : float
         A step is the last if it is this small, relative to 1 + |z|, or if the height was this close to the target
