@@ -106,3 +106,11 @@ def test_one_column_called_probability(capsys: pytest.CaptureFixture[str]) -> No
     assert list(one.columns) == ["probability", "label", "p_lost", "p_won"]
     np.testing.assert_allclose(one["p_won"], other["p_won"], rtol=1e-9)
     np.testing.assert_allclose(one["p_won"], PlattCalibrator().fit(p, labels).transform(p)[:, 1], rtol=1e-6)
+
+
+def test_the_command_to_copy_says_how_to_read_the_table() -> None:
+    frame = laws(100).drop(columns=["shop", "w"])
+    frame.to_csv("süd.csv.gz", index=False, sep=";", decimal=",", encoding="latin-1")
+    options = ["süd.csv.gz", "--decimal", ",", "--encoding", "latin-1", "-m", "scale", "--json"]
+    how = json.loads(_run("compare", *options))["command"]
+    assert "fit 'süd.csv.gz' --decimal , --encoding latin-1 --mean mu" in how and "-o 'süd.calibrant'" in how
