@@ -72,8 +72,7 @@ def _from_adapter(obj: Any) -> Distribution:
 
 def _samples(obj: Any) -> Distribution:
     """Samples in a frame whose index is (sample, row)."""
-    inner = list(range(1, obj.spl.index.nlevels))
-    wide = obj.spl.iloc[:, 0].unstack(0).loc[obj.index] if len(inner) == 1 else obj.spl.iloc[:, 0].unstack(0)
+    wide = obj.spl.iloc[:, 0].unstack(0).loc[obj.index]
     if obj.weights is None:
         return Ensemble(wide.to_numpy())
     return Ensemble(wide.to_numpy(), weights=obj.weights.unstack(0).loc[wide.index].to_numpy())
