@@ -22,8 +22,8 @@ ADAPTERS = (from_scipy, from_torch, from_ngboost, from_skpro, from_arviz, from_p
 ACCEPTED = (
     "a Distribution, a tuple (mean, std), a distribution of scipy.stats, torch.distributions, "
     "NGBoost or skpro, draws of ArviZ, "
-    "a 2-D array of samples (n, m), Intervals(low, high, coverage), a dict {level: column} or a frame of quantiles, "
-    "or a frame with the columns mean and std"
+    "a 2-D array of samples (n, m), Intervals(low, high, coverage), a dict {level: column}, "
+    "or a frame with columns of quantiles, of samples (sample_0, ...), or mean and std"
 )
 
 
@@ -41,7 +41,8 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
         - a 2-D array (n, m) of samples, m at least 3: ``Ensemble``; two columns could be anything and are refused: say
           ``Normal(mean, std)``, ``Intervals(low, high, coverage)`` or ``Ensemble(samples)``;
         - a dict or a frame (pandas, polars, pyarrow) of quantiles, its columns named as ``0.1``, ``"q0.1"``, ``"q10"``
-          or ``"10%"``: ``Quantiles``; of two columns, mean and std (or mu, sigma; loc, scale): ``Normal``.
+          or ``"10%"`` or as forecasting libraries do: ``Quantiles``; of mean and std (or mu, sigma; loc, scale):
+          ``Normal``; of ``sample_0``, ``sample_1``, ...: ``Ensemble``. Columns of other names are no matter.
     kind : {"smooth", "discrete"}, optional
         For samples only: the kind of ``Ensemble``. It also says that two columns are samples.
 
