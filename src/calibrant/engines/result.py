@@ -12,6 +12,7 @@ from .._checks import Array
 from ..metrics.catalogue import Measured
 from ..select import Comparison
 from ..select.comparison import NONE
+from .decision import Decision
 
 Table = dict[str, Measured]  # by key of the measure
 
@@ -43,13 +44,47 @@ class Group:
 
 @dataclass(frozen=True)
 class WorstRow:
-    """A row whose outcome the forecasts took for very improbable."""
+    """A row whose outcome the forecasts took for very improbable, with its group, time and name where there are such."""
 
     row: int
     outcome: Any
     forecast: str
     loss_before: float
     loss_after: float
+    group: str = ""
+    time: Any = None
+    id: Any = None
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows whose forecasts, or times, are alike, and how many of their 90 % intervals held the outcome.
+
+    Of classes, instead of that: how much more often the event came than was forecast, as a share of the rows. The event
+    is the second of two classes, of more the most probable one.
+
+    Attributes
+    ----------
+    by : {"level", "width", "time"}
+        What the rows are alike in: the predicted median, the width of the 90 % interval, or the time.
+    low, high : float
+        The least and the largest of the bin; dates as seconds since 1970.
+    rows : float
+        How many there are, with their weights.
+    before, after : Measured
+        The share, with its interval, before and after the chosen calibration.
+    """
+
+    by: str
+    low: float
+    high: float
+    rows: float
+    before: Measured
+    after: Measured
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it."""
+        return vars(self) | _plain({"before": self.before, "after": self.after})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +122,16 @@ class Result:
         What was found, assumed or left out.
     command : str
         How to apply the calibrator.
+    decision : Decision
+        How bad it is, why, what to do, and the checks.
+    conditional : list of Bin
+        Coverage by predicted level, then by predicted width.
+    over_time : list of Bin
+        Coverage in blocks of time.
+    fingerprint : str
+        The same for the same forecasts, outcomes and weights.
+    made : str
+        The date, such as 2024-01-31.
     """
 
     task: str
@@ -105,6 +150,11 @@ class Result:
     source: str = ""
     notes: list[str] = field(default_factory=list)
     command: str = ""
+    decision: Decision = field(default_factory=lambda: Decision("good", ""))
+    conditional: list[Bin] = field(default_factory=list)
+    over_time: list[Bin] = field(default_factory=list)
+    fingerprint: str = ""
+    made: str = ""
 
     def __repr__(self) -> str:
         """Rows, stages and the choice."""
@@ -132,11 +182,16 @@ class Result:
             "task": self.task,
             "source": self.source,
             "rows": self.rows,
+            "made": self.made,
+            "fingerprint": self.fingerprint,
             "verdict": self.verdict,
+            "decision": self.decision.to_dict(),
             "chosen": self.chosen,
             "measures": {stage: _plain(table) for stage, table in self.measures.items()},
             "groups": [group.to_dict() for group in self.groups],
             "classes": [group.to_dict() for group in self.by_class],
+            "conditional": [part.to_dict() for part in self.conditional],
+            "over_time": [part.to_dict() for part in self.over_time],
             "worst": [vars(row) for row in self.worst],
             "notes": self.notes,
         }
