@@ -21,7 +21,9 @@ Table = dict[str, Measured]  # by key of the measure
 class Group:
     """How one group of rows fares: measures by key, before and after the chosen calibration.
 
-    ``harm`` is by how much the loss of its rows rose, and ``harm_error`` the standard error of that.
+    ``harm`` is by how much the loss of its rows rose, and ``harm_error`` the standard error of that. ``surplus`` is how
+    much more of it came true than the forecasts, as they came, had promised: the share of outcomes in 90 % intervals
+    less 0.9, or how often an event came less its probability; with the standard error that it has if all is well.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Group:
     after: Table
     harm: float = 0.0
     harm_error: float = 0.0
+    surplus: tuple[float, float] = (0.0, 0.0)
 
     @property
     def is_worse(self) -> bool:
@@ -44,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class WorstRow:
-    """A row whose outcome the forecasts took for very improbable, with its group, time and name where there are such."""
+    """A row whose outcome the forecasts took for very improbable; with its group, time and name where it has them."""
 
     row: int
     outcome: Any
