@@ -15,6 +15,7 @@ from .._types import Numbers, Weights
 from ..metrics import anderson_darling, nll
 from ._axes import COLOURS, GREY, add_legend, add_title, dress
 from ._base import Display
+from ._ticks import MOST_TICKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,6 +192,7 @@ class ParetoDisplay(Display):
                 dot.set(xdata=[edge], clip_on=False)
 
     def _scale(self, ax: Axes) -> None:
+        ax.locator_params(axis="x", nbins=MOST_TICKS)
         drawn = self.calibration[[dot is not None for dot in self.dots_]]
         if len(drawn) and drawn.min() > 0 and drawn.max() > DECADES * drawn.min():
             ax.set_yscale("log")

@@ -17,7 +17,7 @@ from ..select.comparison import NONE
 from . import svg
 from .stretch import MOST_IN_FAN, Stretch, spread
 
-MOST_WIDTHS = 2000  # rows whose width is drawn
+MOST_WIDTHS = 800  # rows whose width is drawn
 MAP_LINES = 7
 Side = tuple[str, Any]  # "before" or "after", and the laws
 

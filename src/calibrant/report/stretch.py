@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..engines.result import Result
 
 MOST_IN_FAN = 240  # rows; more could not be told apart
-BLOCKS = 60  # of more rows
-MOST_IN_BLOCKS = 2400  # rows that blocks are made of
+BLOCKS = 40  # of more rows
+MOST_IN_BLOCKS = 1600  # rows that blocks are made of
 FEWEST_IN_BLOCK = 20
 
 
