@@ -122,7 +122,7 @@ def _notes(trial: Trial, rows: int, columns: dict[str, Any], quick: bool) -> lis
     if small:
         said.append(f"{small} groups have fewer than {FEWEST_IN_GROUP} rows and are not looked at one by one")
     if quick:
-        said.append("a quick look: only calibrators that are fitted at once were tried")
+        said.append(f"a quick look: only calibrators that are fitted at once, on {len(trial.splits)} folds")
     return said
 
 

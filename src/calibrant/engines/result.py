@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._version import __version__
 from ..metrics.catalogue import Measured
 from ..select import Comparison
 from ..select.comparison import NONE
 from .decision import Decision
+from .plain import plain
 
 Table = dict[str, Measured]  # by key of the measure
 
@@ -179,9 +182,14 @@ class Result:
         """The stage that others are seen beside: the forecasts as they came, where they can be measured."""
         return NONE if NONE in self.stages else self.chosen
 
+    def to_json(self) -> str:
+        """The same as JSON; numbers that are not finite are null."""
+        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold of it: measures, groups, worst rows, verdict."""
+        """What JSON can hold of it: decision and checks, measures, groups, worst rows."""
         return {
+            "calibrant": __version__,
             "task": self.task,
             "source": self.source,
             "rows": self.rows,
