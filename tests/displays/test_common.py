@@ -33,12 +33,20 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
     ),
     "CalibrationMap": (rooms.CalibrationMapDisplay.from_forecasts(LAW, LAW), "one line for all forecasts"),
     "ClassMap": (rooms.ClassMapDisplay.from_forecasts(P, P), "900 rows, 1 of the classes drawn"),
+    "ConditionalCoverage": (
+        rooms.ConditionalCoverageDisplay.from_predictions(Y, LAW, bins=5),
+        "5 bins, off by at most forecasts ",
+    ),
     "Confusion": (
         rooms.ConfusionDisplay.from_predictions(LABELS, LABELS),
         "2 classes, before: accuracy 1.000",
     ),
     "Density": (rooms.DensityDisplay.from_predictions(Y, LAW, x=X), "pdf at 400 places and 256 levels"),
     "Fan": (rooms.FanDisplay.from_predictions(None, LAW), "5000 forecasts, 90 %, 80 %, 50 %"),
+    "GroupCoverage": (
+        rooms.GroupCoverageDisplay.from_predictions(Y, LAW, groups=np.arange(N) % 50),
+        "40 of 50 groups, furthest off ",
+    ),
     "PIT": (rooms.PITDisplay.from_predictions(Y, LAW, n_bins=4), "4 bars from 0.965 to 1.03"),
     "Pareto": (rooms.ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [1.0, 2.0]), "2 methods, on the front a"),
     "PointCalibration": (rooms.PointCalibrationDisplay.from_predictions(Y, X), "mean error "),

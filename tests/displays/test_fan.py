@@ -121,3 +121,45 @@ def test_bad_input(options: dict[str, object], error: type[Exception], message: 
 def test_no_forecasts() -> None:
     with pytest.raises(ValueError, match="`dist` must have at least one row; it is empty"):
         FanDisplay.from_predictions(None, LAW[:0])
+
+
+def test_blocks_are_means_and_bars_of_calibrated_forecasts_end_where_the_interval_ends(
+    rng: np.random.Generator,
+) -> None:
+    n = 40_000
+    loc, scale = rng.normal(size=n), rng.lognormal(size=n)  # forecasts of a block have little in common
+    law = Normal(loc, scale)
+    fan = FanDisplay.from_predictions(loc + scale * rng.normal(size=n), law, blocks=4)
+    parts = np.arange(n).reshape(4, -1)
+    np.testing.assert_allclose(fan.median, loc[parts].mean(axis=1))
+    np.testing.assert_allclose(fan.upper[:, 0], law.ppf(0.95)[parts].mean(axis=1))
+    np.testing.assert_allclose(fan.x, parts.mean(axis=1))
+    assert fan.bars is not None and fan.y_true is not None and fan.rows == n
+    np.testing.assert_allclose(fan.bars, np.column_stack([fan.lower[:, 0], fan.upper[:, 0]]), atol=0.12)
+    np.testing.assert_allclose(fan.y_true, fan.median, atol=0.08)
+    np.testing.assert_allclose(fan.observed, [0.9, 0.8, 0.5], atol=0.01)
+    drawn = fan.plot().bars_
+    assert drawn is not None and len(drawn.get_segments()) == 4
+    assert repr(fan).startswith("<FanDisplay: 40000 forecasts")
+
+
+def test_bars_of_too_narrow_forecasts_are_longer() -> None:
+    y = np.linspace(-3.0, 3.0, 101)
+    fan = FanDisplay.from_predictions(y, Normal(np.zeros(101), 1.0), blocks=1, coverages=[0.5])
+    assert fan.bars is not None
+    np.testing.assert_allclose(fan.bars[0], np.quantile(y, [0.25, 0.75]))
+
+
+@pytest.mark.parametrize("outcomes", [None, [np.nan] * 6])
+def test_blocks_without_outcomes(outcomes: list[float] | None) -> None:
+    days = np.datetime64("2024-01-01") + np.arange(6)
+    fan = FanDisplay.from_predictions(outcomes, Normal(np.arange(6.0), 1.0), x=days, blocks=2)
+    np.testing.assert_allclose(fan.median, [1, 4])
+    np.testing.assert_array_equal(fan.x, days[[1, 4]])
+    fan.plot().figure_.canvas.draw()
+
+
+def test_more_blocks_than_rows() -> None:
+    assert len(FanDisplay.from_predictions(Y, LAW, blocks=50).x) == 3
+    with pytest.raises(ValueError, match="`blocks` must be"):
+        FanDisplay.from_predictions(Y, LAW, blocks=0)

@@ -43,10 +43,22 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     ],
     "calibration_map": lambda ax: rooms.CalibrationMapDisplay.from_forecasts(NARROW, WIDE, rows=4).plot(ax=ax),
     "class_map": lambda ax: ClassMapDisplay.from_forecasts(P, 0.1 + 0.7 * P**2).plot(ax=ax),
+    "conditional_coverage": lambda ax: rooms.ConditionalCoverageDisplay.from_predictions(
+        Y, {"narrow": NARROW, "wide": WIDE}, x="width", bins=4
+    ).plot(ax=ax),
     "confusion": lambda ax: rooms.ConfusionDisplay.from_predictions(LABELS, np.where(P > 0.6, "yes", "no")).plot(ax=ax),
     "density": lambda ax: rooms.DensityDisplay.from_predictions(Y, WIDE, x=X).plot(ax=ax),
     "fan": lambda ax: rooms.FanDisplay.from_predictions(Y, NARROW, x=X).plot(ax=ax),
-    "pareto": lambda ax: ParetoDisplay.from_measures(list("abcd"), [1, 2, 3, 3.5], [9, 4, 5, 0.3]).plot(ax=ax),
+    "group_coverage": lambda ax: rooms.GroupCoverageDisplay.from_predictions(
+        Y, {"narrow": NARROW, "wide": WIDE}, groups=np.arange(N) % 5
+    ).plot(ax=ax),
+    "pareto": lambda ax: ParetoDisplay.from_measures(
+        list("abcde"),
+        [1, 2, 3, 3.5, 99],
+        [9, 4, 5, 0.3, 20],
+        loss_interval=[[v - 0.3, v + 0.3] for v in (1, 2, 3, 3.5, 99)],
+        calibration_interval=[[6, 12], [3, 5], [4, 6], [0.2, 0.4], [18, 22]],
+    ).plot(ax=ax),
     "pit": lambda ax: rooms.PITDisplay.from_predictions(Y, NARROW).plot(ax=ax),
     "point_calibration": lambda ax: rooms.PointCalibrationDisplay.from_predictions(Y, 0.5 * X).plot(ax=ax),
     "reliability": lambda ax: rooms.ReliabilityDisplay.from_predictions(LABELS, P).plot(ax=ax),

@@ -56,3 +56,26 @@ def test_small_differences_are_drawn_on_a_plain_axis() -> None:
 def test_lengths_must_agree() -> None:
     with pytest.raises(ValueError, match=r"as many as the 2 names; got shapes \(2,\) and \(1,\)"):
         ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [1.0])
+
+
+def test_what_is_far_is_an_arrow_at_the_edge() -> None:
+    names, loss = ["none", "a", "b", "c"], [9.0, 1.0, 1.1, 1.2]
+    display = ParetoDisplay.from_measures(names, loss, [9.0, 3.0, 2.0, 1.0])
+    assert display.far.tolist() == [True, False, False, False]
+    display.plot()
+    low, high = display.ax_.get_xlim()
+    arrow = display.dots_[0]
+    assert arrow is not None and arrow.get_marker() == ">" and arrow.get_xdata()[0] == high < 1.3 and low < 1.0
+    assert display.ax_.get_legend().get_texts()[1].get_text() == "none (NLL 9)"
+    assert not ParetoDisplay.from_measures(["a", "b", "c"], [1.0, 1.0, 9.0], [1.0, 2.0, 3.0]).far.any()
+
+
+def test_intervals_are_drawn_and_beaten_ones_are_faint() -> None:
+    ends = {"loss_interval": [[0.9, 1.1], [1.8, 2.2]], "calibration_interval": [[1.5, 2.5], [np.nan, np.nan]]}
+    display = ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [2.0, 3.0], **ends).plot()
+    drawn = [line.get_xydata().tolist() for line in display.ax_.lines]
+    for expected in ([[0.9, 2.0], [1.1, 2.0]], [[1.0, 1.5], [1.0, 2.5]], [[1.8, 3.0], [2.2, 3.0]]):
+        assert expected in drawn
+    best, beaten = display.dots_
+    assert best is not None and beaten is not None and best.get_alpha() == 1.0 and beaten.get_alpha() < 1.0
+    assert len(display.ax_.get_legend().get_texts()) == 3

@@ -56,3 +56,12 @@ def test_plot_draws_what_was_computed() -> None:
 def test_from_estimator(forecaster: Any) -> None:
     display = SharpnessDisplay.from_estimator(forecaster, np.array([[0.0, 1.0], [1.0, 2.0]]))
     assert (display.name, display.mean) == ("Forecaster", 1.5)
+
+
+def test_widths_of_intervals_take_the_place_of_infinite_spreads() -> None:
+    law = StudentT(df=np.full(3, 1.0), loc=np.zeros(3), scale=np.array([3.0, 1.0, 2.0]))
+    display = SharpnessDisplay.from_forecasts(law, coverage=0.5)
+    np.testing.assert_allclose(display.std, [2.0, 4.0, 6.0])  # quartiles of Cauchy's law are -1 and 1
+    assert display.mean == pytest.approx(4.0) and display.plot().ax_.get_xlabel() == "Predicted width of 50 % intervals"
+    with pytest.raises(ValueError, match="`coverage` must be strictly between 0 and 1"):
+        SharpnessDisplay.from_forecasts(law, coverage=50)

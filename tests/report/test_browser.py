@@ -76,7 +76,7 @@ def test_the_switch_shows_one_calibrator_at_a_time(browser: Any, path: Path) -> 
     assert figures.count() == count
     assert page.locator("tbody").first.inner_text() != before
     changed = [a != b for a, b in zip(captions, page.locator("figcaption:visible").all_inner_texts(), strict=True)]
-    assert sum(changed) == 4  # curve, sharpness, PIT, fan
+    assert sum(changed) == 5  # curve, sharpness, PIT, two fans
     page.locator("[data-show='0']").click()
     assert page.locator("tbody").first.inner_text() == before
     assert visit.quiet()
@@ -97,6 +97,128 @@ def test_tables_sort_by_numbers_and_back(browser: Any, path: Path) -> None:
     names = table.locator("tbody th").all_inner_texts()
     assert names.index("day = 0") + 1 == names.index("day = 1")
     assert rows.get_attribute("aria-sort") is None and visit.quiet()
+    visit.close()
+
+
+OVERLAPS = """() => {
+  const found = [];
+  for (const svg of document.querySelectorAll("svg")) {
+    const texts = [...svg.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+    const seen = texts.filter(([text, box]) => text.trim() && box.width > 0);
+    for (const [k, [one, a]] of seen.entries()) for (const [two, b] of seen.slice(k + 1)) {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const up = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      const line = Math.min(a.height, b.height);
+      if (across > 1 && up > 0.3 * line) found.push(`${one} / ${two}: ${svg.getAttribute("aria-label").slice(0, 40)}`);
+    }
+  }
+  return found;
+}"""
+CUT = """() => {
+  const found = [], inside = document.body.getBoundingClientRect();
+  for (const table of document.querySelectorAll("table")) {
+    const box = table.parentElement, edge = box.getBoundingClientRect();
+    const wide = table.getBoundingClientRect().right > edge.right + 1;
+    if (edge.right > inside.right + 1) found.push("box " + table.innerText.slice(0, 30));
+    if (wide && getComputedStyle(box).overflowX !== "auto") found.push("table " + table.innerText.slice(0, 30));
+  }
+  for (const text of document.querySelectorAll("svg text")) {
+    const box = text.getBoundingClientRect(), svg = text.closest("svg").getBoundingClientRect();
+    if (box.width > 0 && (box.left < svg.left - 3 || box.right > svg.right + 3)) found.push("text " + text.textContent);
+  }
+  return found;
+}"""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("svg text")].map(text => {
+  const size = parseFloat(getComputedStyle(text).fontSize), ctm = text.getScreenCTM();
+  return text.getBoundingClientRect().width ? size * Math.hypot(ctm.a, ctm.b) : Infinity;
+}))"""
+
+
+@pytest.fixture(scope="module")
+def pages(laws: Result, classes: Result, many: Result, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    found = {name: folder / f"{name}.html" for name in ("laws", "classes", "many")}
+    for result, path in zip((laws, classes, many), found.values(), strict=True):
+        write(result, path)
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["laws", "classes", "many"])
+def test_nothing_is_cut_or_covered(browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str) -> None:
+    visit = Visit(browser, pages[name], width, scheme)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+    assert visit.page.evaluate(OVERLAPS) == []
+    assert visit.page.evaluate(CUT) == []
+    assert visit.page.evaluate(SMALLEST) >= 8
+    assert visit.quiet()
+    visit.close()
+
+
+@pytest.mark.parametrize("name", ["laws", "classes", "many"])
+def test_paper_holds_every_table(browser: Any, pages: dict[str, Path], name: str) -> None:
+    visit = Visit(browser, pages[name], 718, "dark")  # A4 less its margins
+    visit.page.emulate_media(media="print")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 718
+    assert visit.page.evaluate(CUT) == [] and visit.page.evaluate(OVERLAPS) == []
+    boxes = visit.page.locator(".box").evaluate_all("all => all.filter(box => box.scrollHeight > box.clientHeight + 1)")
+    assert boxes == [] and visit.page.locator(".copy:visible, nav:visible").count() == 0
+    visit.close()
+
+
+def test_wide_tables_show_that_they_scroll(browser: Any, pages: dict[str, Path]) -> None:
+    visit = Visit(browser, pages["laws"], 390, "light")
+    box = visit.page.locator("#all-calibrators .box")
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert box.evaluate("box => getComputedStyle(box).backgroundAttachment").count("local") == 2
+    first = box.locator("tbody th").first
+    left = first.bounding_box()["x"]
+    box.evaluate("box => { box.scrollLeft = 200; }")
+    assert first.bounding_box()["x"] == left  # names stay in view
+    visit.close()
+
+
+def test_the_command_is_copied(browser: Any, pages: dict[str, Path], laws: Result) -> None:
+    for unsafe in (False, True):  # with and without the clipboard of safe pages
+        visit = Visit(browser, pages["laws"], 1280, "light")
+        if unsafe:
+            visit.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        else:
+            visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        visit.page.evaluate("document.addEventListener('copy', () => { window.selected = String(getSelection()); })")
+        button = visit.page.locator("header .copy")
+        button.click()
+        visit.page.wait_for_function("document.querySelector('header .copy').textContent === 'Copied'")
+        text = visit.page.evaluate("window.selected" if unsafe else "navigator.clipboard.readText()")
+        assert text.strip() == laws.decision.command and visit.quiet()
+        visit.close()
+
+
+def test_values_are_told_to_the_mouse_and_to_the_keys(browser: Any, pages: dict[str, Path]) -> None:
+    visit = Visit(browser, pages["laws"], 390, "light")
+    picture, tip = visit.page.locator("#over-time svg"), visit.page.locator("#tip")
+    assert tip.is_hidden() and visit.page.locator("svg title").count() == 0
+    picture.focus()
+    visit.page.keyboard.press("ArrowRight")
+    assert tip.inner_text() == "2024-01-01 to 2024-02-10, 40 rows; before: 60.0 % (57.0 to 63.0 %)"
+    visit.page.keyboard.press("ArrowLeft")
+    assert "after: 90.0 %" in tip.inner_text() and picture.locator(".told").count() == 1
+    box = tip.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    visit.page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    picture.locator("[data-tip] use").nth(3).hover()
+    assert "; before: 60.0 %" in tip.inner_text() and visit.quiet()
+    visit.close()
+
+
+def test_links_lead_to_sections(browser: Any, pages: dict[str, Path]) -> None:
+    visit = Visit(browser, pages["laws"], 1280, "light")
+    visit.page.locator("nav a", has_text="Worst rows").click()
+    top = visit.page.locator("#worst-rows h2").bounding_box()["y"]
+    bar = visit.page.locator(".switch").bounding_box()
+    assert bar["y"] + bar["height"] <= top + 24 < 900  # below the bar that stays
     visit.close()
 
 

@@ -13,6 +13,7 @@ import pytest
 from calibrant import Normal, Poisson, QuantileCalibrator, ScaleCalibrator, StudentT
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.engines import Group, Result, analyse
+from calibrant.engines.decision import Decision
 from calibrant.metrics.catalogue import Measured
 from calibrant.report import render, write
 
@@ -57,20 +58,75 @@ def page(laws: Result) -> str:
 
 def test_all_parts_are_there(page: str, laws: Result) -> None:
     tree = Tree(page)
-    assert tree.texts["h1"] == [laws.verdict]
+    assert tree.texts["h1"] == [laws.decision.sentence.replace(" %", "\u00a0%")]
     assert tree.texts["h2"] == [
         "Before and after",
         "Calibration and sharpness",
         "Forecasts",
         "Groups",
+        "Over time",
+        "By what was predicted",
         "Worst rows",
         "All calibrators",
         "How to apply it",
         "Notes",
     ]
-    assert tree.count["figure"] == 3 * 4 + 2 + 2  # of three stages; before; map and comparison
+    # of three stages curve, sharpness, PIT, two fans; PIT and fans before; groups, time, level, width; map, comparison
+    assert tree.count["figure"] == 3 * 5 + 3 + 4 + 2
     assert "calibrant fit 'a  b'\ncalibrant apply '<script>alert('x')</script>'" in tree.texts["code"]
     assert len([text for text in tree.texts["title"] if text.startswith("PIT ")]) == 10 * 4
+
+
+def test_the_first_screen_says_what_to_do(page: str, laws: Result) -> None:
+    first = unescape(page.split("<header>")[1].split("</header>")[0].replace("\u00a0", " "))
+    decision = laws.decision
+    said = [decision.sentence, decision.action, decision.command, decision.cost, *decision.causes, *decision.caveats]
+    said += [text for check in decision.checks for text in (check.label, check.words)]
+    for text in [*said, "Serious fault", "1 fail, 1 warn, 1 pass", "2024-01-31", "0123abcd"]:
+        assert text in first
+    assert re.findall(r'<span class="badge (\w+)"', first) == ["fail", "warn", "pass"]
+
+
+def test_contents_lead_to_sections(page: str) -> None:
+    links = re.findall(r'<a href="#([^"]+)">([^<]+)</a>', page)
+    assert links == re.findall(r'<section id="([^"]+)"><h2>([^<]+)</h2>', page) and len(links) == 10
+
+
+def test_what_is_not_there_is_left_out(laws: Result) -> None:
+    empty = replace(laws, decision=Decision("good", ""), conditional=[], over_time=[], groups=[], worst=[], notes=[])
+    tree = Tree(render(replace(empty, made="", fingerprint="", command="")))
+    assert tree.texts["h1"] == [laws.verdict.replace(" %", "\u00a0%")]
+    assert not {"Over time", "By what was predicted", "Groups", "Worst rows", "Notes"} & set(tree.texts["h2"])
+    assert "Checks" not in tree.texts.get("b", [])
+
+
+def test_values_of_groups_bins_and_worst_rows(page: str, laws: Result) -> None:
+    titles = Tree(page).texts["title"]
+    assert "2024-01-01 to 2024-02-10, 40 rows; before: 60.0 % (57.0 to 63.0 %)" in titles
+    assert "9 to 9.2, 40 rows; after: 90.0 % (87.0 to 93.0 %)" in titles
+    group = laws.groups[-1]
+    assert any(
+        text.startswith(f"{group.name}, {group.rows:g} rows; before: {100 * group.before['coverage_90'].value:.1f} %")
+        for text in titles
+    )
+    part = page.split("<h2>Worst rows</h2>")[1].split("</section>")[0]
+    assert part.count("2024-01-31") >= len(laws.worst) and "id &lt;script&gt;" in part
+
+
+def test_sixty_groups(many: Result) -> None:
+    page = render(many)
+    assert "by store: the 40 of 60 groups that are furthest off" in page and len(page.encode()) < 1_000_000
+    assert "Arrows: too far to the right" in page
+
+
+def test_many_rows_are_drawn_in_blocks() -> None:
+    n = 5000
+    mu, noise = np.random.default_rng(8).normal(size=(2, n))
+    days = np.datetime64("2020-01-01") + np.arange(n) // 2
+    result = analyse(Normal(mu, 0.5), mu + noise, candidates=[ScaleCalibrator()], axis=days)
+    page = render(result)
+    assert "rows in 40 blocks of 40 consecutive rows, of which the mean is drawn" in page
+    assert "one by one" not in page  # two rows a day
 
 
 def test_numbers_are_those_of_the_result(page: str, laws: Result) -> None:
@@ -210,4 +266,4 @@ def test_weights_and_rows_at_the_same_time() -> None:
         Normal(np.zeros(300), 0.5), rng.normal(size=300), candidates=[ScaleCalibrator()], sample_weight=weights,
         axis=np.arange(300) // 2,
     )  # fmt: skip
-    assert "by predicted median" in render(result)
+    assert re.search(r"in \d+ blocks of 2\d consecutive rows", render(result))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 
 from .._printable import printable
+from ..engines.plain import plain
 
 
 def complain(text: str) -> None:
@@ -111,16 +111,3 @@ def progress(words: str, rows: int | None = None) -> Iterator[tuple[Callable[[in
             lambda done: shown.advance(task, done),
             lambda stage: shown.update(task, description=printable(f"{words}: {stage}")),
         )
-
-
-def plain(content: Any) -> Any:
-    """As JSON holds it: numbers that are not finite are null."""
-    if isinstance(content, dict):
-        return {str(key): plain(value) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [plain(value) for value in content]
-    if isinstance(content, float):
-        return content if math.isfinite(content) else None
-    if content is None or isinstance(content, (str, int)):
-        return content
-    return plain(content.item()) if hasattr(content, "item") else str(content)

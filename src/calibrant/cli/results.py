@@ -12,6 +12,18 @@ from .console import say, say_table
 MOST_GROUPS = 20
 
 
+def show_decision(result: Result) -> None:
+    """The verdict, why, what it costs, what to be careful about, and the checks that do not pass."""
+    found = result.decision
+    say(result.verdict)
+    parts = {"why": "; ".join(found.causes), "cost": found.cost}
+    say(*(f"{name}: {text}" for name, text in parts.items() if text), *(f"mind: {text}" for text in found.caveats))
+    bad = [check for check in found.checks if check.status != "pass"]
+    say(*(f"{check.status}: {check.words}" for check in bad))
+    if not bad:
+        say(f"All {len(found.checks)} checks pass.")
+
+
 def show_measures(result: Result) -> None:
     """Every stage's measures, with intervals."""
     keys = list(dict.fromkeys(key for table in result.measures.values() for key in table))

@@ -6,9 +6,11 @@ from .beta_parameters import BetaParametersDisplay
 from .calibration_curve import CalibrationCurveDisplay
 from .calibration_map import CalibrationMapDisplay
 from .class_map import ClassMapDisplay
+from .conditional_coverage import ConditionalCoverageDisplay
 from .confusion import ConfusionDisplay
 from .density import DensityDisplay
 from .fan import FanDisplay
+from .group_coverage import GroupCoverageDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
 from .point_calibration import PointCalibrationDisplay
@@ -23,9 +25,11 @@ __all__ = [
     "CalibrationCurveDisplay",
     "CalibrationMapDisplay",
     "ClassMapDisplay",
+    "ConditionalCoverageDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
     "FanDisplay",
+    "GroupCoverageDisplay",
     "PITDisplay",
     "ParetoDisplay",
     "PointCalibrationDisplay",

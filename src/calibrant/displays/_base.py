@@ -51,9 +51,12 @@ class Display(ABC):
         -------
         self
         """
-        self.ax_, self.figure_ = axes_or_new(ax, self._size)
+        self.ax_, self.figure_ = axes_or_new(ax, self._figure_size())
         self._draw(self.ax_, (self.name if name is None else name) or "", kwargs)
         return self
+
+    def _figure_size(self) -> tuple[float, float]:
+        return self._size
 
     @abstractmethod
     def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:

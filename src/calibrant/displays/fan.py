@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, complain, nonempty, plain_array, probabilities, same_length, to_array
+from .._checks import Array, complain, count, nonempty, probabilities, same_length, to_array
 from .._types import Numbers
 from ..adapters import as_distribution
 from ._axes import COLOURS, add_legend, add_title, dress, percent
 from ._base import ForecastDisplay
+from ._blocks import Blocks
+from ._places import positions
+from ._ticks import short_dates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
+    from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.lines import Line2D
 
 
@@ -28,6 +29,10 @@ class FanDisplay(ForecastDisplay):
     """Forecasts along time or a feature: central intervals inside each other, the median, and the outcomes as dots.
 
     Kuleshov et al. (2018), fig. 1 and 6. With outcomes, the legend says how many of them each interval holds.
+
+    Thousands of rows are read in blocks of consecutive ones: the mean of their medians and of the ends of their
+    intervals, and a bar that holds as many of the block's outcomes as the widest interval should, each measured on its
+    own interval. Calibrated forecasts have bars as long as the shade; longer ones tell of too narrow forecasts.
 
     Make it with :meth:`from_predictions` or :meth:`from_estimator`.
 
@@ -45,10 +50,14 @@ class FanDisplay(ForecastDisplay):
         Outcomes; NaN where there is none yet.
     observed : array (k,) or None
         Share of the outcomes in each interval.
+    bars : array (n, 2) or None
+        Of blocks, the ends of their bars; ``y_true`` then is the middle of their outcomes.
+    rows : int
+        How many forecasts there are, drawn one by one or in blocks.
     name : str or None
         What is drawn.
-    bands_, line_, dots_, ax_, figure_
-        What :meth:`plot` drew; ``dots_`` is None without outcomes.
+    bands_, line_, dots_, bars_, ax_, figure_
+        What :meth:`plot` drew; ``dots_`` is None without outcomes, ``bars_`` without blocks.
 
     Examples
     --------
@@ -68,9 +77,12 @@ class FanDisplay(ForecastDisplay):
     upper: Array
     y_true: Array | None = None
     observed: Array | None = None
+    bars: Array | None = None
+    rows: int = 0
     bands_: list[PolyCollection] = field(init=False)
     line_: Line2D = field(init=False)
     dots_: Line2D | None = field(init=False)
+    bars_: LineCollection | None = field(init=False)
 
     @classmethod
     def from_predictions(
@@ -80,6 +92,7 @@ class FanDisplay(ForecastDisplay):
         *,
         x: Any = None,
         coverages: Sequence[float] = (0.5, 0.8, 0.9),
+        blocks: int | None = None,
         name: str | None = None,
     ) -> Self:
         """Compute the intervals of forecasts.
@@ -94,27 +107,23 @@ class FanDisplay(ForecastDisplay):
             Where the forecasts stand: numbers or dates, in any order. The number of the row unless told.
         coverages : sequence of float
             Nominal coverage of the intervals.
+        blocks : int, optional
+            Number of blocks of consecutive rows to draw instead of single rows.
         name : str, optional
             What to call it in the title.
         """
         law = as_distribution(dist)
         median = nonempty(law.median(), "dist")
         nominal = np.sort(nonempty(probabilities(coverages, "coverages"), "coverages"))[::-1]
-        places = _positions(x, len(law))
+        places = positions(x, len(law))
         order = np.argsort(places, kind="stable")
         ends = law.quantiles(np.concatenate([0.5 - nominal / 2, 0.5 + nominal / 2]))[order]
         lower, upper = ends[:, : len(nominal)], ends[:, len(nominal) :]
         y = None if y_true is None else _outcomes(y_true, len(law))[order]
-        return cls(
-            x=places[order],
-            median=median[order],
-            coverages=nominal,
-            lower=lower,
-            upper=upper,
-            y_true=y,
-            observed=None if y is None else _shares_inside(y, lower, upper),
-            name=name,
-        )
+        drawn = Blocks(places[order], median[order], lower, upper, y)
+        drawn = drawn if blocks is None else drawn.joined(count(blocks, "blocks"), float(nominal[0]))
+        observed = None if y is None else _shares_inside(y, lower, upper)
+        return cls(**vars(drawn), coverages=nominal, observed=observed, rows=len(law), name=name)
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any = None, *, name: str | None = None, **options: Any) -> Self:
@@ -122,7 +131,7 @@ class FanDisplay(ForecastDisplay):
         return super().from_estimator(model, X, y, name=name, **options)
 
     def _words(self) -> str:
-        return f"{len(self.x)} forecasts, " + ", ".join(self._band_label(k) for k in range(len(self.coverages)))
+        return f"{self.rows} forecasts, " + ", ".join(self._band_label(k) for k in range(len(self.coverages)))
 
     def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
@@ -132,10 +141,12 @@ class FanDisplay(ForecastDisplay):
             for k in range(len(self.coverages))
         ]
         (self.line_,) = ax.plot(self.x, self.median, color=style["color"], linewidth=1.6, label="median")
-        self.dots_ = None
+        self.dots_ = self.bars_ = None
         if self.y_true is not None:
             ink = ax.xaxis.label.get_color()  # that of text, so that dots show on dark pages too
-            (self.dots_,) = ax.plot(self.x, self.y_true, "o", color=ink, markersize=2.8, label="outcome")
+            what = "outcome" if self.bars is None else "outcomes of a block"
+            (self.dots_,) = ax.plot(self.x, self.y_true, "o", color=ink, markersize=2.8, label=what)
+            self.bars_ = None if self.bars is None else ax.vlines(self.x, *self.bars.T, color=ink, linewidth=0.9)
         add_title(ax, title, loc="left", pad=24)
         self._finish(ax, style["alpha"])
 
@@ -143,9 +154,7 @@ class FanDisplay(ForecastDisplay):
         """Short dates, and above the data a legend with the shades of the intervals where they overlap."""
         ax.margins(x=0.01)
         if self.x.dtype.kind == "M":
-            dates: Any = import_module("matplotlib.dates")
-            locator = dates.AutoDateLocator()
-            ax.xaxis.set(major_locator=locator, major_formatter=dates.ConciseDateFormatter(locator))
+            short_dates(ax.xaxis)
         place: dict[str, Any] = {"bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "ncols": 9}
         legend = add_legend(ax, "lower left", **place, handlelength=1.4, columnspacing=1.2, borderpad=0)
         for k, patch in enumerate(legend.get_patches()):
@@ -154,29 +163,6 @@ class FanDisplay(ForecastDisplay):
     def _band_label(self, k: int) -> str:
         nominal = percent(self.coverages[k])
         return nominal if self.observed is None else f"{nominal} (holds {percent(round(self.observed[k], 2))})"
-
-
-def _positions(x: Any, rows: int) -> NDArray[Any]:
-    """Numbers or dates, one a row, none missing."""
-    if x is None:
-        return np.arange(rows)
-    places = plain_array(x)
-    if places.ndim != 1:
-        raise ValueError(f"`x` must be 1-dimensional; got shape {places.shape}.")
-    same_length(places, "x", rows)
-    if places.dtype.kind == "O":
-        places = _dates(places) if any(hasattr(place, "year") for place in places) else to_array(places, "x")
-    if places.dtype.kind not in "biufM":
-        raise TypeError(f"`x` must be numbers or dates; got {type(places[0]).__name__} {places[0]!r}.")
-    complain("x", "present", places, np.isnat(places) if places.dtype.kind == "M" else np.isnan(places))
-    return places
-
-
-def _dates(values: NDArray[Any]) -> NDArray[Any]:
-    """Dates and times of the standard library or pandas; those with a time zone as UTC."""
-    zoned = (getattr(value, "tzinfo", None) is not None for value in values)
-    plain = [v.astimezone(UTC).replace(tzinfo=None) if z else v for v, z in zip(values, zoned, strict=True)]
-    return np.array(plain, dtype="datetime64[us]")
 
 
 def _outcomes(y_true: Any, rows: int) -> Array:

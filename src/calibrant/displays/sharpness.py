@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, sample_weights
+from .._checks import Array, probability, sample_weights
 from .._types import Weights
 from ..adapters import as_distribution
+from ..distributions.base import Distribution
 from ..metrics.scorers import predicted_law
-from ._axes import COLOURS, add_legend, dress, evenly
+from ._axes import COLOURS, add_legend, dress, evenly, percent
 from ._base import Display
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class SharpnessDisplay(Display):
     r"""Share of the forecasts whose standard deviation is at most s, against s; a dot marks the mean.
 
     Among calibrated forecasts the sharper ones, further to the left, are better (Gneiting et al. 2007). Forecasts whose
-    standard deviation is infinite are left out.
+    standard deviation is infinite are left out. With ``coverage``, the width of central intervals, which is always
+    finite, takes the place of the standard deviation.
 
     Make it with :meth:`from_forecasts` or :meth:`from_estimator`. Call ``plot(ax=...)`` of a second display on the
     axes of the first to compare.
@@ -34,11 +36,13 @@ class SharpnessDisplay(Display):
     Attributes
     ----------
     std : array (m,)
-        Standard deviations, increasing.
+        Standard deviations, or widths of intervals, increasing.
     share : array (m,)
         Share of the forecasts that are at least as sharp.
     mean : float
-        Mean standard deviation.
+        Their mean.
+    coverage : float or None
+        Of the intervals whose width is drawn.
     name : str or None
         What is drawn.
     line_, dot_, ax_, figure_
@@ -58,23 +62,28 @@ class SharpnessDisplay(Display):
     std: Array
     share: Array
     mean: float
+    coverage: float | None = None
     line_: Line2D = field(init=False)
     dot_: Line2D = field(init=False)
 
     @classmethod
-    def from_forecasts(cls, dist: Any, *, name: str | None = None, sample_weight: Weights = None) -> Self:
+    def from_forecasts(
+        cls, dist: Any, *, coverage: float | None = None, name: str | None = None, sample_weight: Weights = None
+    ) -> Self:
         """Compute the shares of forecasts.
 
         Parameters
         ----------
         dist : Distribution, or what ``as_distribution`` accepts
             n forecasts.
+        coverage : float, optional
+            Draw the width of central intervals of this coverage instead of the standard deviation.
         name : str, optional
             What to call them in the legend.
         sample_weight : array-like (n,), optional
             Frequencies: weight 2 is the row twice.
         """
-        std = as_distribution(dist).std()
+        std = _spread(as_distribution(dist), coverage)
         weights = sample_weights(sample_weight, len(std))
         weights = np.ones(len(std)) if weights is None else weights
         kept = np.isfinite(std) & (weights > 0)
@@ -85,7 +94,7 @@ class SharpnessDisplay(Display):
         share = np.cumsum(weights[order]) / weights.sum()
         drawn = evenly(len(std), POINTS)
         mean = float(np.average(std, weights=weights))
-        return cls(std=std[order][drawn], share=share[drawn], mean=mean, name=name)
+        return cls(std=std[order][drawn], share=share[drawn], mean=mean, coverage=coverage, name=name)
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, *, name: str | None = None, **options: Any) -> Self:
@@ -103,5 +112,13 @@ class SharpnessDisplay(Display):
         height = float(np.interp(self.mean, self.std, self.share))
         (self.dot_,) = ax.plot([self.mean], [height], "o", color=self.line_.get_color(), markersize=6)
         dress(ax)
-        ax.set(ylim=(0, 1.02), xlabel="Predicted standard deviation", ylabel="Share of forecasts at least as sharp")
+        what = "standard deviation" if self.coverage is None else f"width of {percent(self.coverage)} intervals"
+        ax.set(ylim=(0, 1.02), xlabel=f"Predicted {what}", ylabel="Share of forecasts at least as sharp")
         add_legend(ax, "best")
+
+
+def _spread(law: Distribution, coverage: float | None) -> Array:
+    if coverage is None:
+        return law.std()
+    low, high = law.interval(probability(coverage, "coverage")).T
+    return np.asarray(high - low)

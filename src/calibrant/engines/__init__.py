@@ -1,6 +1,7 @@
 """Fit, evaluate and apply calibrators to tables; what comes out is a Result that reports draw."""
 
 from .analysis import analyse
-from .result import Group, Result, WorstRow
+from .decision import Check, Decision
+from .result import Bin, Group, Result, WorstRow
 
-__all__ = ["Group", "Result", "WorstRow", "analyse"]
+__all__ = ["Bin", "Check", "Decision", "Group", "Result", "WorstRow", "analyse"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,16 @@ from .._checks import Array
 from ..adapters.class_scores import ClassScores
 from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
-from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, Measured, measures_of
+from ..metrics.catalogue import CALIBRATION, MEASURES, Measured, measures_of
 from ..metrics.evaluation import ClassEvaluation, Evaluation
 from ..select.candidates import named
-from ..select.comparison import NONE
+from ..select.comparison import NONE, Comparison
 from ..select.trial import Trial
+from .bins import conditional_bins, time_bins
+from .deciding import decide
+from .fingerprint import fingerprint
 from .result import Group, Result, Table, WorstRow
+from .sides import Sides, mean_surplus, surplus
 from .verdict import verdict
 
 FEWEST_IN_GROUP = 10
@@ -44,8 +49,8 @@ def analyse(
     ----------
     forecasts : Distribution, ClassScores or point predictions (n,)
     y : array-like (n,)
-    candidates : calibrators by name, optional
-        Which to try; every sensible one if None.
+    candidates : calibrators by name, "quick", optional
+        Which to try; every sensible one if None, only those that are fitted at once if "quick".
     sample_weight : array-like (n,), optional
     groups : array-like (n,), or dict of such columns, optional
         Labels to break the measures down by, each column on its own. One correction for all competes with one a group,
@@ -71,44 +76,61 @@ def analyse(
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
     comparison = replace(trial.compared(evaluated), left_out=found.left_out)
     chosen = comparison.chosen
-    sides = Sides(trial, evaluated.get(NONE, evaluated[chosen]), evaluated[chosen])
-    by_group = _groups({name: labels[trial.rows[trial.tested]] for name, labels in columns.items()}, sides)
+    sides = Sides(trial, evaluated.get(NONE, evaluated[chosen]), evaluated[chosen], NONE in evaluated)
+    looked = _looked_at(sides, found.made, comparison, columns)
+    return replace(
+        looked,
+        calibrator=None if chosen == NONE else trial.fitted(competitors[chosen]),
+        notes=[*comparison.notes, *_notes(trial, len(forecasts), columns, isinstance(candidates, str))],
+        rows=len(forecasts),
+    )
+
+
+def _looked_at(sides: Sides, made: dict[str, Any], comparison: Comparison, columns: dict[str, Any]) -> Result:
+    """What there is to say of the two sides."""
+    trial, chosen = sides.trial, comparison.chosen
+    seen = trial.rows[trial.tested]
+    by_group = _groups({name: labels[seen] for name, labels in columns.items()}, sides)
+    bins = conditional_bins(sides), time_bins(sides)
     measures = dict(zip(comparison.names, comparison.measures, strict=True))
     return Result(
         task=trial.task,
         y=trial.y[trial.tested],
-        stages=found.made,
+        stages=made,
         comparison=comparison,
         verdict=verdict(trial.task, measures, chosen, by_group),
+        decision=decide(sides, comparison, by_group, bins),
         weights=None if (sides.weights == 1).all() else sides.weights,
         axis=None if trial.time is None else trial.time[trial.tested],
         classes=trial.classes,
         groups=by_group,
         by_class=[] if trial.classes is None else _by_class(sides),
-        worst=_worst(sides, found.made.get(NONE, found.made[chosen])),
-        notes=comparison.notes,
-        calibrator=None if chosen == NONE else trial.fitted(competitors[chosen]),
-        rows=len(forecasts),
+        conditional=bins[0],
+        over_time=bins[1],
+        worst=_worst(sides, made.get(NONE, made[chosen])),
+        fingerprint=fingerprint(trial.forecasts, trial.y, trial.weights, trial.groups, trial.time),
+        made=date.today().isoformat(),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
-    """The tested rows of a trial before and after the chosen calibration."""
+def _notes(trial: Trial, rows: int, columns: dict[str, Any], quick: bool) -> list[str]:
+    """What was not looked at."""
+    said, tested = [], len(np.unique(trial.tested))
+    if trial.time is not None and tested < len(trial):
+        said.append(f"the first {len(trial) - tested} of {len(trial)} rows in time are learned from, not measured")
+    small = sum(_too_small(labels, trial) for labels in columns.values())
+    if small:
+        said.append(f"{small} groups have fewer than {FEWEST_IN_GROUP} rows and are not looked at one by one")
+    if quick:
+        said.append(f"a quick look: only calibrators that are fitted at once, on {len(trial.splits)} folds")
+    return said
 
-    trial: Trial
-    before: Evaluation
-    after: Evaluation
 
-    @property
-    def weights(self) -> Array:
-        """Weights of the tested rows."""
-        return self.trial.weights[self.trial.tested]
-
-    def losses(self) -> tuple[Array, Array]:
-        """The log score of each row."""
-        loss: Any = MEASURES[LOSS[self.trial.task]].rows
-        return loss(self.before), loss(self.after)
+def _too_small(labels: Any, trial: Trial) -> int:
+    """Number of groups that have too few rows."""
+    seen = trial.tested
+    found = rows_by_label(labels[trial.rows[seen]])
+    return sum(trial.weights[seen][rows].sum() < FEWEST_IN_GROUP for rows in found.values())
 
 
 def _by_name(names: list[str], splits: int, progress: Progress | None) -> Any:
@@ -141,8 +163,9 @@ def joint_labels(*columns: Any) -> Any:
 
 def _groups(columns: dict[str, Any], sides: Sides) -> list[Group]:
     """Measures by group, worst calibrated first; groups of a few rows say nothing."""
-    first, second = sides.losses()
+    first, second = sides.losses
     found = []
+    more, spread = surplus(sides.before)
     for start, labels in columns.items():
         for name, rows in rows_by_label(labels).items():
             w = sides.weights[rows]
@@ -150,7 +173,8 @@ def _groups(columns: dict[str, Any], sides: Sides) -> list[Group]:
                 continue
             before, after = (_values(sides.trial.task, side[rows], w) for side in (sides.before, sides.after))
             harm = _rise(second[rows] - first[rows], w)
-            found.append(Group(f"{start}{name}", float(w.sum()), before, after, *harm))
+            off = mean_surplus(more[rows], spread[rows], w)
+            found.append(Group(f"{start}{name}", float(w.sum()), before, after, *harm, off))
     key = CALIBRATION[sides.trial.task]
     return sorted(found, key=lambda group: -group.before[key].value if key in group.before else 0.0)
 
@@ -208,17 +232,27 @@ def _of_class(side: Any, k: int, weights: Array) -> Table:
 
 def _worst(sides: Sides, before: Any) -> list[WorstRow]:
     """The rows that the forecasts, as they came, found most improbable."""
-    first, second = sides.losses()
+    first, second = sides.losses
     trial = sides.trial
     seen = trial.rows[trial.tested]
     order = [int(i) for i in np.argsort(-first, kind="stable")]
     _, once = np.unique(seen[order], return_index=True)
     rows = [order[i] for i in sorted(once)[:N_WORST]]
     y = trial.y[trial.tested]
-    return [
-        WorstRow(int(seen[i]), y[i].item(), text, float(first[i]), float(second[i]))
-        for i, text in zip(rows, _forecasts_in_words(before[rows], trial.classes), strict=True)
-    ]
+    found = []
+    for i, text in zip(rows, _forecasts_in_words(before[rows], trial.classes), strict=True):
+        group = "" if trial.groups is None else str(trial.groups[trial.tested[i]])
+        when = None if trial.time is None else _moment(trial.time[trial.tested[i]])
+        found.append(WorstRow(int(seen[i]), y[i].item(), text, float(first[i]), float(second[i]), group, when))
+    return found
+
+
+def _moment(time: Any) -> Any:
+    """A time as people write it."""
+    if time.dtype.kind != "M":
+        return time.item()
+    text = str(time.astype("datetime64[s]"))
+    return text.removesuffix("T00:00:00").replace("T", " ")
 
 
 def _forecasts_in_words(forecasts: Any, classes: NDArray[Any] | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
+from .._version import __version__
 from ..metrics.catalogue import Measured
 from ..select import Comparison
 from ..select.comparison import NONE
+from .decision import Decision
+from .plain import plain
 
 Table = dict[str, Measured]  # by key of the measure
 
@@ -20,7 +24,9 @@ Table = dict[str, Measured]  # by key of the measure
 class Group:
     """How one group of rows fares: measures by key, before and after the chosen calibration.
 
-    ``harm`` is by how much the loss of its rows rose, and ``harm_error`` the standard error of that.
+    ``harm`` is by how much the loss of its rows rose, and ``harm_error`` the standard error of that. ``surplus`` is how
+    much more of it came true than the forecasts, as they came, had promised: the share of outcomes in 90 % intervals
+    less 0.9, or how often an event came less its probability; with the standard error that it has if all is well.
     """
 
     name: str
@@ -29,6 +35,7 @@ class Group:
     after: Table
     harm: float = 0.0
     harm_error: float = 0.0
+    surplus: tuple[float, float] = (0.0, 0.0)
 
     @property
     def is_worse(self) -> bool:
@@ -43,13 +50,47 @@ class Group:
 
 @dataclass(frozen=True)
 class WorstRow:
-    """A row whose outcome the forecasts took for very improbable."""
+    """A row whose outcome the forecasts took for very improbable; with its group, time and name where it has them."""
 
     row: int
     outcome: Any
     forecast: str
     loss_before: float
     loss_after: float
+    group: str = ""
+    time: Any = None
+    id: Any = None
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Rows whose forecasts, or times, are alike, and how many of their 90 % intervals held the outcome.
+
+    Of classes, instead of that: how much more often the event came than was forecast, as a share of the rows. The event
+    is the second of two classes, of more the most probable one.
+
+    Attributes
+    ----------
+    by : {"level", "width", "time"}
+        What the rows are alike in: the predicted median, the width of the 90 % interval, or the time.
+    low, high : float
+        The least and the largest of the bin; dates as seconds since 1970.
+    rows : float
+        How many there are, with their weights.
+    before, after : Measured
+        The share, with its interval, before and after the chosen calibration.
+    """
+
+    by: str
+    low: float
+    high: float
+    rows: float
+    before: Measured
+    after: Measured
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it."""
+        return vars(self) | _plain({"before": self.before, "after": self.after})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +128,16 @@ class Result:
         What was found, assumed or left out.
     command : str
         How to apply the calibrator.
+    decision : Decision
+        How bad it is, why, what to do, and the checks.
+    conditional : list of Bin
+        Coverage by predicted level, then by predicted width.
+    over_time : list of Bin
+        Coverage in blocks of time.
+    fingerprint : str
+        The same for the same forecasts, outcomes and weights.
+    made : str
+        The date, such as 2024-01-31.
     """
 
     task: str
@@ -105,6 +156,11 @@ class Result:
     source: str = ""
     notes: list[str] = field(default_factory=list)
     command: str = ""
+    decision: Decision = field(default_factory=lambda: Decision("good", ""))
+    conditional: list[Bin] = field(default_factory=list)
+    over_time: list[Bin] = field(default_factory=list)
+    fingerprint: str = ""
+    made: str = ""
 
     def __repr__(self) -> str:
         """Rows, stages and the choice."""
@@ -126,17 +182,27 @@ class Result:
         """The stage that others are seen beside: the forecasts as they came, where they can be measured."""
         return NONE if NONE in self.stages else self.chosen
 
+    def to_json(self) -> str:
+        """The same as JSON; numbers that are not finite are null."""
+        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold of it: measures, groups, worst rows, verdict."""
+        """What JSON can hold of it: decision and checks, measures, groups, worst rows."""
         return {
+            "calibrant": __version__,
             "task": self.task,
             "source": self.source,
             "rows": self.rows,
+            "made": self.made,
+            "fingerprint": self.fingerprint,
             "verdict": self.verdict,
+            "decision": self.decision.to_dict(),
             "chosen": self.chosen,
             "measures": {stage: _plain(table) for stage, table in self.measures.items()},
             "groups": [group.to_dict() for group in self.groups],
             "classes": [group.to_dict() for group in self.by_class],
+            "conditional": [part.to_dict() for part in self.conditional],
+            "over_time": [part.to_dict() for part in self.over_time],
             "worst": [vars(row) for row in self.worst],
             "notes": self.notes,
         }

@@ -11,10 +11,12 @@ MOST_NAMED = 3  # groups
 
 def verdict(task: str, measures: dict[str, Table], chosen: str, groups: list[Group]) -> str:
     """What is wrong with the forecasts and what calibration does about it, in two or three sentences."""
-    return " ".join(part for part in (_whole(task, measures, chosen), _worse_groups(task, groups)) if part)
+    parts = (sentence(task, measures, chosen), gain(task, measures, chosen), worse_groups(task, groups))
+    return " ".join(part for part in parts if part)
 
 
-def _whole(task: str, measures: dict[str, Table], chosen: str) -> str:
+def sentence(task: str, measures: dict[str, Table], chosen: str) -> str:
+    """The same in one sentence."""
     after = measures[chosen]
     if NONE not in measures and task == "regression":  # point predictions, which have no spread
         share = 100 * after["coverage_90"].value
@@ -24,30 +26,28 @@ def _whole(task: str, measures: dict[str, Table], chosen: str) -> str:
         return f"After calibration your probabilities are off by {off:.1f} percentage points on average."
     before = measures[NONE]
     if task == "classification":
-        return _of_classes(before, after, chosen)
+        key = CALIBRATION[task]
+        text = f"Your probabilities are off by {100 * before[key].value:.1f} percentage points on average"
+        if chosen == NONE:
+            return f"{text}; no calibrator makes them better."
+        return f"{text}; after calibration by {100 * after[key].value:.1f}."
     text = f"Your 90 % intervals contain {100 * before['coverage_90'].value:.0f} % of outcomes"
     if chosen == NONE:
         return f"{text}; no calibrator makes these forecasts better."
-    text += f"; after calibration {100 * after['coverage_90'].value:.0f} %."
-    return f"{text} {_gain(before, after, LOSS[task])}"
+    return f"{text}; after calibration {100 * after['coverage_90'].value:.0f} %."
 
 
-def _of_classes(before: Table, after: Table, chosen: str) -> str:
-    key = CALIBRATION["classification"]
-    text = f"Your probabilities are off by {100 * before[key].value:.1f} percentage points on average"
-    if chosen == NONE:
-        return f"{text}; no calibrator makes them better."
-    text += f"; after calibration by {100 * after[key].value:.1f}."
-    return f"{text} {_gain(before, after, LOSS['classification'])}"
+def gain(task: str, measures: dict[str, Table], chosen: str) -> str:
+    """By how much the chosen calibration makes the loss smaller, in a sentence; "" where nothing is changed."""
+    if chosen == NONE or NONE not in measures:
+        return ""
+    key = LOSS[task]
+    before, after = measures[NONE][key].value, measures[chosen][key].value
+    word = "falls" if after < before else "rises"
+    return f"The {label(key)} {word} by {_nats(abs(after - before))} nats, to {_nats(after)}."
 
 
-def _gain(before: Table, after: Table, key: str) -> str:
-    change = after[key].value - before[key].value
-    word = "falls" if change < 0 else "rises"
-    return f"The {label(key)} {word} by {_nats(abs(change))} nats, to {_nats(after[key].value)}."
-
-
-def _worse_groups(task: str, groups: list[Group]) -> str:
+def worse_groups(task: str, groups: list[Group]) -> str:
     """Which groups the recommended calibration harms."""
     worse = sorted((group for group in groups if group.is_worse), key=lambda group: -group.harm)
     if not worse:

@@ -18,6 +18,7 @@ from .classes.brier import brier_scores
 from .classes.ece import problems_of_kind
 from .classes.forecasts import ClassForecasts, EventForecasts
 from .classes.probabilities import log_losses
+from .integrated import needs_integrals, std_and_crps
 from .scores import log_scores, pinball_loss
 
 Mask = NDArray[np.bool_]
@@ -57,7 +58,7 @@ class LawEvaluation:
     @cached_property
     def crps(self) -> Array:
         """The CRPS of each row."""
-        return self.law.crps(self.y)
+        return self.law.crps(self.y) if self._integrals is None else self._integrals[1]
 
     @cached_property
     def pinball(self) -> Array:
@@ -67,7 +68,12 @@ class LawEvaluation:
     @cached_property
     def std(self) -> Array:
         """Predicted standard deviations."""
-        return self.law.std()
+        return self.law.std() if self._integrals is None else self._integrals[0]
+
+    @cached_property
+    def _integrals(self) -> tuple[Array, Array] | None:
+        """Standard deviations and CRPS where they come from the same integrals."""
+        return std_and_crps(self.law, self.y) if needs_integrals(self.law) else None
 
     def inside(self, coverage: float) -> Array:
         """1.0 where the central interval holds the outcome, else 0.0."""
@@ -125,7 +131,7 @@ E = TypeVar("E", LawEvaluation, ClassEvaluation)
 
 def _with_columns(part: E, whole: E, rows: Any) -> E:
     for name, value in vars(whole).items():
-        if name in vars(part) or name in ("forecasts", "events"):
+        if name in vars(part) or name in ("forecasts", "events") or value is None:
             continue
         sliced = tuple(column[rows] for column in value) if isinstance(value, tuple) else value[rows]
         part.__dict__[name] = sliced

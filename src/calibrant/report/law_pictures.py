@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import matplotlib
 import numpy as np
-from numpy.typing import NDArray
 
 from ..displays import CalibrationCurveDisplay, CalibrationMapDisplay, FanDisplay, PITDisplay
 from ..displays._axes import percent
 from ..displays.sharpness import SharpnessDisplay
 from ..engines.result import Result
+from ..metrics.catalogue import LEVEL
 from ..select.comparison import NONE
 from . import svg
+from .stretch import MOST_IN_FAN, Stretch, spread
 
-MOST_IN_FAN = 240  # rows; more could not be told apart
-MOST_STD = 2000  # rows whose standard deviation is computed
+MOST_WIDTHS = 800  # rows whose width is drawn
 MAP_LINES = 7
 Side = tuple[str, Any]  # "before" or "after", and the laws
 
@@ -68,7 +67,7 @@ def pits(result: Result, stages: list[str]) -> dict[str, str]:
 
 
 def _pit(shown: PITDisplay, stage: str, top: float, ax: Any) -> svg.Titles:
-    shown.plot(ax=ax, color=colour(stage))
+    shown.plot(ax=ax, color=colour(when(stage)))
     ax.set_ylim(0, top)
     bars = zip(shown.bars_, shown.edges[:-1], shown.edges[1:], shown.density, strict=True)
     texts = [
@@ -78,79 +77,52 @@ def _pit(shown: PITDisplay, stage: str, top: float, ax: Any) -> svg.Titles:
 
 
 def sharpness(result: Result, stage: str) -> str:
-    """How the predicted standard deviations are distributed; nothing where none is finite."""
-    rows = spread(len(result.y), MOST_STD)
-    displays = []
-    for side, laws in sides(result, stage):
-        weights = None if result.weights is None else result.weights[rows]
-        try:
-            displays.append(SharpnessDisplay.from_forecasts(laws[rows], name=side, sample_weight=weights))
-        except ValueError:
-            continue
+    """How the predicted widths are distributed."""
+    rows = spread(len(result.y), MOST_WIDTHS)
+    weights = None if result.weights is None else result.weights[rows]
+    options: dict[str, Any] = {"coverage": LEVEL, "sample_weight": weights}
+    displays = [
+        SharpnessDisplay.from_forecasts(laws[rows], name=side, **options) for side, laws in sides(result, stage)
+    ]
 
     def draw(ax: Any) -> svg.Titles:
         for shown in displays:
             shown.plot(ax=ax, color=colour(str(shown.name)))
-        return [(shown.line_, f"{shown.name}: mean standard deviation {shown.mean:.4g}") for shown in displays]
+        return [(shown.line_, f"{shown.name}: mean width {shown.mean:.4g}") for shown in displays]
 
-    if not displays:
-        return ""
     return svg.picture(f"Sharpness, {stage}: calibrated forecasts further left are better", (4.6, 3.4), draw)
 
 
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """The rows that fans show, where they stand, and what to say about it."""
-
-    rows: NDArray[np.intp]
-    places: NDArray[Any]
-    label: str
-    caption: str
-
-    @classmethod
-    def of(cls, result: Result) -> Stretch:
-        """The last rows along the axis; without one, or with rows at the same place, by predicted median."""
-        n = len(result.y)
-        if result.axis is not None and _is_an_axis(result.axis):
-            rows = np.argsort(result.axis, kind="stable")[-MOST_IN_FAN:]
-            which = "all rows" if len(rows) == n else f"the last {len(rows)} rows"
-            return cls(rows, result.axis[rows], "", which)
-        laws = result.stages[result.before]
-        rows = np.argsort(laws.median(), kind="stable")[spread(n, MOST_IN_FAN)]
-        which = "all rows" if len(rows) == n else f"{len(rows)} rows"
-        return cls(rows, np.arange(len(rows)), "Rows, by predicted median", f"{which} by predicted median")
-
-
-def _is_an_axis(axis: NDArray[Any]) -> bool:
-    if axis.dtype.kind not in "iufM":
-        return False
-    missing = np.isnat(axis) if axis.dtype.kind == "M" else np.isnan(axis)
-    return not missing.any() and len(np.unique(axis)) == len(axis)
-
-
-def fans(result: Result, stages: list[str]) -> dict[str, str]:
-    """Fans of several stages, to one scale."""
-    stretch = Stretch.of(result)
-    y = result.y[stretch.rows]
-    displays = {
-        stage: FanDisplay.from_predictions(y, result.stages[stage][stretch.rows], x=stretch.places) for stage in stages
-    }
-    ends = np.concatenate([y, *(np.ravel([shown.lower, shown.upper]) for shown in displays.values())])
-    ends = ends[np.isfinite(ends)]
-    edge = 0.03 * (np.ptp(ends) or 1.0)
-    limits = (ends.min() - edge, ends.max() + edge)
+def fans(result: Result, stages: list[str], stretch: Stretch | None) -> dict[str, str]:
+    """Fans of several stages, to one scale; none where there is nothing to show."""
+    if stretch is None:
+        return {}
+    y, rows = result.y[stretch.rows], stretch.rows
+    options: dict[str, Any] = {"x": stretch.places, "blocks": stretch.blocks}
+    displays = {stage: FanDisplay.from_predictions(y, result.stages[stage][rows], **options) for stage in stages}
+    limits = _limits(
+        [part for shown in displays.values() for part in (shown.y_true, shown.bars, shown.lower, shown.upper)]
+    )
     return {
         stage: svg.picture(
             f"Forecasts and outcomes, {when(stage)}: {stretch.caption}. {_legend(shown)}",
-            (5.6, 3.2),
+            (5.2, 3.0),
             partial(_fan, shown, stage, stretch.label, limits),
         )
         for stage, shown in displays.items()
     }
 
 
+def _limits(drawn: list[Any]) -> tuple[float, float]:
+    """Of an axis that holds everything."""
+    ends = np.concatenate([np.ravel(part) for part in drawn if part is not None])
+    ends = ends[np.isfinite(ends)]
+    edge = 0.03 * (np.ptp(ends) or 1.0)
+    return float(ends.min() - edge), float(ends.max() + edge)
+
+
 def _fan(shown: FanDisplay, stage: str, label: str, limits: tuple[float, float], ax: Any) -> svg.Titles:
-    shown.plot(ax=ax, color=colour(stage))
+    shown.plot(ax=ax, color=colour(when(stage)))
     ax.get_legend().remove()  # the caption says it in larger letters
     ax.set(ylim=limits, xlabel=label, ylabel="Outcome")
     texts = [f"{percent(share)} intervals" for share in shown.coverages]
@@ -163,11 +135,13 @@ def _legend(shown: FanDisplay) -> str:
         return "Line: median; shaded: intervals."
     pairs = zip(shown.observed, shown.coverages, strict=True)
     shares = ", ".join(f"{percent(round(part, 2))} in the {percent(nominal)}" for part, nominal in pairs)
-    return f"Of the outcomes (dots), {shares} intervals around the median (line)."
-
-
-def _flat(stage: str) -> str:
-    return f"PIT histogram, {when(stage)}: flat if calibrated"
+    if shown.bars is None:
+        return f"Of the outcomes (dots), {shares} intervals around the median (line)."
+    widest = percent(shown.coverages[0])
+    return (
+        f"Of the outcomes, {shares} intervals around the median (line). Bars hold {widest} of a block's outcomes, each "
+        f"measured on its own interval: calibrated forecasts have bars as long as the widest shade."
+    )
 
 
 def when(stage: str) -> str:
@@ -194,8 +168,3 @@ def fitted_map(result: Result) -> str:
 
     which = "" if fitted is result.calibrator else ", what all groups have in common"
     return svg.picture(f"The fitted map{which}: on the diagonal nothing changes", (4.6, 4.6), draw)
-
-
-def spread(n: int, most: int) -> NDArray[np.intp]:
-    """At most so many of n places, evenly spread."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.intp))

@@ -15,11 +15,13 @@ from typing import BinaryIO
 
 from .._files import write_atomically
 from .._version import __version__
-from ..engines.result import Result
+from ..engines.result import Bin, Result
 from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, label
 from ..select.comparison import NONE
-from . import class_pictures, comparison, law_pictures, tables
-from .words import exact, number, safe
+from . import class_pictures, comparison, coverage_pictures, law_pictures, tables
+from .decision import copyable, first_screen
+from .stretch import Stretch
+from .words import number, safe
 
 MOST_SHOWN = 3  # calibrators that the switch offers
 CARDS = {
@@ -58,9 +60,9 @@ def render(result: Result) -> str:
         title=safe(result.source) or "forecasts",
         style=style,
         script=script,
-        verdict=safe(result.verdict, 400),
+        first=first_screen(result, page.cards()),
         facts=page.facts(),
-        cards=page.cards(),
+        contents=page.contents(),
         switch=page.switch(),
         sections=page.sections(),
         version=safe(__version__),
@@ -75,6 +77,11 @@ def write(result: Result, path: str | os.PathLike[str]) -> None:
         file.write(text)
 
     write_atomically(Path(path), fill)
+
+
+def _anchor(title: str) -> str:
+    """A title as the name of a place on the page."""
+    return title.lower().replace(" ", "-")
 
 
 def _part(name: str) -> str:
@@ -104,7 +111,9 @@ class Page:
         looked = f"{result.rows:,} rows" + ("" if n == result.rows else f", {n:,} of them looked at")
         source = f"<b>{safe(result.source)}</b>: " if result.source else ""
         compared = len(self.order) - (NONE in self.order)
-        return f"{source}{looked}; {compared} calibrator{'s' * (compared > 1)} tried."
+        made = f" Made on <span>{safe(result.made)}</span> by calibrant {safe(__version__)}." if result.made else ""
+        data = f" Data fingerprint <code>{safe(result.fingerprint)}</code>." if result.fingerprint else ""
+        return f"{source}{looked}; {compared} calibrator{'s' * (compared > 1)} tried.{made}{data}"
 
     def cards(self) -> str:
         """The most telling numbers, large."""
@@ -135,23 +144,39 @@ class Page:
             buttons += f"{safe(stage, 40)}{mark}</button>"
         return f'<div class="switch" role="group" aria-label="Calibrator"><span>After:</span>{buttons}</div>'
 
-    def sections(self) -> str:
-        """Everything below the headline."""
+    @cached_property
+    def parts(self) -> dict[str, str]:
+        """Everything below the headline, by title."""
         pictures = self._of_laws if self.result.task == "regression" else self._of_classes
+        notes = "".join(f"<li>{safe(note, 400)}</li>" for note in self.result.notes)
         parts = {
             "Before and after": f"{tables.measures_table(self.result, self.shown)}"
             '<p class="soft">In small print: 90 % intervals. Every row after calibration was calibrated by a fit that '
             "had not seen it.</p>",
             **pictures(),
             "Groups": self._groups(),
+            "Over time": self._bins(self.result.over_time, "time"),
+            "By what was predicted": self._bins(self.result.conditional, "level", "width"),
             "Worst rows": self._worst(),
             "All calibrators": self._comparison(),
             "How to apply it": self._apply(),
-            "Notes": "".join(f"<li>{safe(note, 400)}</li>" for note in self.result.notes),
+            "Notes": f"<ul>{notes}</ul>" if notes else "",
         }
-        if parts["Notes"]:
-            parts["Notes"] = f"<ul>{parts['Notes']}</ul>"
-        return "\n".join(f"<section><h2>{title}</h2>\n{body}</section>" for title, body in parts.items() if body)
+        return {title: body for title, body in parts.items() if body}
+
+    def contents(self) -> str:
+        """Links to the sections."""
+        links = "".join(f'<a href="#{_anchor(title)}">{title}</a>' for title in self.parts)
+        return f'<nav class="contents" aria-label="Contents">{links}</nav>'
+
+    def sections(self) -> str:
+        """The sections, one below the other."""
+        found = self.parts.items()
+        return "\n".join(f'<section id="{_anchor(name)}"><h2>{name}</h2>\n{body}</section>' for name, body in found)
+
+    def _bins(self, found: list[Bin], *by: str) -> str:
+        drawn = "".join(coverage_pictures.bins(self.result, found, each) for each in by)
+        return f'{self._after_chosen()}<div class="pictures">{drawn}</div>' if drawn else ""
 
     def _each(self, draw: Callable[[str], str]) -> str:
         """The picture of every stage that can be shown, all but the first hidden."""
@@ -160,15 +185,21 @@ class Page:
     def _of_laws(self) -> dict[str, str]:
         result = self.result
         stages = [stage for stage in (NONE, *self.shown) if stage in result.stages]
-        pits, fans = (draw(result, stages) for draw in (law_pictures.pits, law_pictures.fans))
+        pits = law_pictures.pits(result, stages)
+        stretches = (Stretch.all_of(result), Stretch.last_of(result))
+        fans = "".join(self._fans(law_pictures.fans(result, stages, stretch)) for stretch in stretches)
         curves = self._each(lambda stage: law_pictures.curves(result, stage))
         sharpness = self._each(lambda stage: law_pictures.sharpness(result, stage))
         return {
             "Calibration and sharpness": f'<div class="pictures"><div>{curves}{sharpness}</div>'
             f"<div>{pits.get(NONE, '')}{self._each(pits.__getitem__)}</div></div>",
-            "Forecasts": f'<div class="pictures wide"><div>{fans.get(NONE, "")}</div>'
-            f"{self._each(fans.__getitem__)}</div>",
+            "Forecasts": fans,
         }
+
+    def _fans(self, fans: dict[str, str]) -> str:
+        if not fans:
+            return ""
+        return f'<div class="pictures wide"><div>{fans.get(NONE, "")}</div>{self._each(fans.__getitem__)}</div>'
 
     def _of_classes(self) -> dict[str, str]:
         result = self.result
@@ -186,8 +217,9 @@ class Page:
             return ""
         many = len(self.result.groups) > tables.MOST_GROUPS
         which = f"The worst {tables.MOST_GROUPS} of {len(self.result.groups)} groups" if many else "Groups"
+        drawn = f'<div class="pictures">{coverage_pictures.groups(self.result)}</div>'
         first = f"<p>{which}, by {label(CALIBRATION[self.result.task])} before calibration.</p>"
-        return first + self._after_chosen() + tables.groups_table(self.result)
+        return self._after_chosen() + drawn + first + tables.groups_table(self.result)
 
     def _after_chosen(self) -> str:
         chosen = self.result.chosen
@@ -210,7 +242,7 @@ class Page:
         result = self.result
         if result.calibrator is None:
             return ""
-        lines = f"<pre><code>{exact(result.command)}</code></pre>" if result.command else ""
+        lines = copyable(result.command) if result.command else ""
         name = safe(type(result.calibrator).__name__)
         text = f"<p>The recommended calibrator, <code>{name}</code>, fitted to all rows.</p>{lines}"
         if result.task == "classification":

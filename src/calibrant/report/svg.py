@@ -17,6 +17,7 @@ from ..displays._axes import COLOURS, GREY
 from .words import safe
 
 Titles = list[tuple[Any, str]]  # artists with what to say about them
+EDGE = 0.04  # inches around a picture
 Draw = Callable[[Any], Titles]
 
 AFTER, BEFORE = COLOURS[:2]
@@ -41,12 +42,13 @@ def picture(caption: str, size: tuple[float, float], draw: Draw, rows: int = 1) 
     """One figure of the page; ``draw`` gets the axes (an array where there are several, one above the other)."""
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # glyphs that only the reader's fonts have; labels without room
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained" if rows > 1 else None)  # the box around all fits one alone
         titles = draw(figure.subplots(rows))
         for k, (artist, _) in enumerate(titles):
             artist.set_gid(f"hover{k}")
         file = StringIO()
-        figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches="tight", pad_inches=0.04)
+        box = figure.get_tightbbox().padded(EDGE) if rows == 1 else "tight"  # "tight" draws everything twice
+        figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches=box, pad_inches=EDGE)
     text = _with_titles(_themed(_shown(file.getvalue())), [title for _, title in titles])
     text = _own_names(text, hashlib.sha256(caption.encode(errors="replace")).hexdigest()[:6])
     shown = safe(caption, 400)

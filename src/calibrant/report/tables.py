@@ -112,16 +112,21 @@ def _sides_table(
 
 
 def worst_table(result: Result) -> str:
-    """Rows whose outcome surprised most."""
-    both = NONE in result.stages
-    heads = (
-        [Cell(text) for text in ("row", "outcome", "forecast")] + [Cell("loss before")] * both + [Cell("loss after")]
-    )
+    """Rows whose outcome surprised most, with their id, group and time where there are such."""
+    both, worst = NONE in result.stages, result.worst
+    also = [key for key in ("id", "group", "time") if any(getattr(row, key) not in (None, "") for row in worst)]
+    names = ["row", *also, "outcome", "forecast", *["loss before"] * both, "loss after"]
     rows = []
-    for row in result.worst:
-        real = row.outcome
-        outcome = Cell(f"{real:.6g}", real) if isinstance(real, float) else name_cell(real)
-        cells = [Cell(str(row.row), row.row), outcome, Cell(safe(row.forecast), safe(row.forecast))]
+    for row in worst:
+        cells = [Cell(str(row.row), row.row), *(_label_cell(getattr(row, key)) for key in also)]
+        cells += [_label_cell(row.outcome), Cell(safe(row.forecast), safe(row.forecast))]
         cells += [number_cell(row.loss_before)] * both + [number_cell(row.loss_after)]
         rows.append((cells, ""))
-    return table(heads, rows)
+    return table([Cell(name) for name in names], rows)
+
+
+def _label_cell(value: Any) -> Cell:
+    """A number in six digits, anything else as a name; none is a dash."""
+    if value is None or value == "":
+        return Cell(DASH)
+    return Cell(f"{value:.6g}", value) if isinstance(value, float) else name_cell(value)

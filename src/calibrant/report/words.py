@@ -11,6 +11,7 @@ from ..metrics.catalogue import MEASURES, Measured
 
 DASH = "–"
 LONGEST = 80  # characters of a name
+LONGEST_SENTENCE = 400
 _ALSO_SHARES = ("share", "mean_forecast")
 
 
@@ -25,6 +26,17 @@ def clean(text: Any, longest: int = LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
+def both_ends(text: Any, longest: int) -> str:
+    """One printable line of at most so many characters, cut in the middle: names often differ at their end.
+
+    >>> both_ends("Store 17 of the northern district", 16)
+    'Store 17 …strict'
+    """
+    line = clean(text, 4 * longest)
+    tail = 2 * longest // 5
+    return line if len(line) <= longest else f"{line[: longest - tail - 1]}…{line[-tail:]}"
+
+
 def safe(text: Any, longest: int = LONGEST) -> str:
     """What comes from data, for any place in HTML.
 
@@ -32,6 +44,15 @@ def safe(text: Any, longest: int = LONGEST) -> str:
     '&lt;script&gt; &amp; &#x27;more&#x27;'
     """
     return escape(clean(text, longest))
+
+
+def sentence(text: Any) -> str:
+    """A sentence for any place in HTML, whose percents stay with their numbers.
+
+    >>> sentence("90 % & more").encode("ascii", "xmlcharrefreplace")
+    b'90&#160;% &amp; more'
+    """
+    return safe(text, LONGEST_SENTENCE).replace(" %", "\u00a0%")
 
 
 def exact(text: str) -> str:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from .. import classification as c
 from .. import regression as r
+from .._checks import one_of
 from ..adapters.class_scores import ClassScores
 from ..calibration import GroupedCalibrator
 from ..calibration.contract import check_calibrator, takes_of
@@ -18,6 +19,7 @@ from .comparison import NONE
 from .none import NoCalibrator
 
 BY_GROUP = " by group"
+QUICK = "quick"
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,11 @@ def kind_of(forecasts: Any) -> str:
     return "distributions" if isinstance(forecasts, Distribution) else "points"
 
 
-def default_candidates(forecasts: Any, *, grouped: bool = False) -> dict[str, Any]:
-    """Every sensible calibrator for such forecasts; with groups the quick ones also one a group."""
+def default_candidates(forecasts: Any, *, grouped: bool = False, quick: bool = False) -> dict[str, Any]:
+    """Every sensible calibrator for such forecasts, or the quick ones; with groups these also one a group."""
     found: dict[str, Any] = {}
     for name, each in METHODS[kind_of(forecasts)].items():
-        if not each.competes or not _suits(each, forecasts):
+        if not each.competes or not _suits(each, forecasts) or (quick and not each.quick):
             continue
         found[name] = each.make()
         if grouped and each.quick:
@@ -97,13 +99,25 @@ def _suits(each: Method, forecasts: Any) -> bool:
 
 
 def named(candidates: Any, forecasts: Any, *, grouped: bool = False) -> dict[str, Any]:
-    """Candidates by name, "none" first where forecasts are usable as they are.
+    """Candidates by name, "none" first where forecasts are usable as they are; "quick" are the quick ones.
 
     With groups each that is named competes with one a group, "quantile" with "quantile by group", say.
     """
-    if candidates is None:
-        chosen = default_candidates(forecasts, grouped=grouped)
-    elif isinstance(candidates, Mapping):
+    if candidates is None or isinstance(candidates, str):
+        if candidates is not None:
+            one_of(candidates, "candidates", (QUICK,))
+        chosen = default_candidates(forecasts, grouped=grouped, quick=candidates is not None)
+    else:
+        chosen = _given(candidates)
+        if grouped:
+            chosen = {name: item for pair in chosen.items() for name, item in _with_groups(*pair)}
+    usable = {NONE: NoCalibrator()} if _usable(forecasts) else {}
+    return usable | {name: clone(item) for name, item in chosen.items()}
+
+
+def _given(candidates: Any) -> dict[str, Any]:
+    """Checked calibrators by name."""
+    if isinstance(candidates, Mapping):
         chosen = {str(name): check_calibrator(item, f"candidates[{name!r}]") for name, item in candidates.items()}
     else:
         items = [check_calibrator(item, f"candidates[{i}]") for i, item in enumerate(candidates)]
@@ -116,10 +130,7 @@ def named(candidates: Any, forecasts: Any, *, grouped: bool = False) -> dict[str
         raise ValueError("`candidates` must name at least one calibrator; it is empty.")
     if NONE in chosen:
         raise ValueError('`candidates` must not be called "none", which is for the forecasts as they are.')
-    if grouped and candidates is not None:
-        chosen = {name: item for pair in chosen.items() for name, item in _with_groups(*pair)}
-    usable = {NONE: NoCalibrator()} if _usable(forecasts) else {}
-    return usable | {name: clone(item) for name, item in chosen.items()}
+    return chosen
 
 
 def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:

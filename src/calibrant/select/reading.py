@@ -29,7 +29,7 @@ def read_forecasts(forecasts: Any, y: Any, task: str = "auto", scores_are: str =
         return as_scores(forecasts, scores_are)
     if task == "regression" or isinstance(forecasts, (tuple, dict)):
         return as_distribution(forecasts)
-    if y is not None and _looks_like_classes(forecasts, y):
+    if y is not None and looks_like_classes(forecasts, y):
         return as_scores(forecasts, scores_are)
     try:
         return as_distribution(forecasts)
@@ -37,7 +37,8 @@ def read_forecasts(forecasts: Any, y: Any, task: str = "auto", scores_are: str =
         raise TypeError(f'`forecasts` are neither class scores nor distributions: {reason} Say task="...".') from reason
 
 
-def _looks_like_classes(scores: Any, y: Any) -> bool:
+def looks_like_classes(scores: Any, y: Any) -> bool:
+    """Whether labels, and scores between 0 and 1 in as many columns, make a classification."""
     labels = as_labels(y)
     if labels.dtype.kind not in "iuf":
         return True

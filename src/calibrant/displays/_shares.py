@@ -1,0 +1,83 @@
+"""Shares of outcomes inside intervals, by parts of the rows, and their picture: a dot with its interval a part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array, probability
+from .._types import Numbers, Weights
+from ..metrics._inputs import paired
+from ..metrics.catalogue import _share
+from ..metrics.evaluation import LawEvaluation
+from ._axes import GREY, add_legend, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+Parts = Sequence[NDArray[np.intp]]  # rows of each part
+Sides = dict[str, Array]  # by name of the forecasts: value, low and high end of each part (m, 3)
+
+
+def forecasts_by_name(dists: Any, name: str | None) -> dict[str, Any]:
+    """Several forecasts of the same outcomes as they are, one by its name."""
+    return dict(dists) if isinstance(dists, Mapping) else {name or "forecasts": dists}
+
+
+def shares_inside(y_true: Numbers, dists: dict[str, Any], parts: Parts, coverage: float, weights: Weights) -> Sides:
+    """Share of the outcomes of each part in central intervals, with Wilson's 90 % interval around it."""
+    nominal, found = probability(coverage, "coverage"), {}
+    for name, dist in dists.items():
+        y, law, w = paired(y_true, dist, weights)
+        inside, mass = LawEvaluation(law, y).inside(nominal), np.ones(len(y)) if w is None else w
+        measured = [_share(inside[rows], mass[rows], float(mass[rows].sum())) for rows in parts]
+        found[name] = np.array([(each.value, each.low, each.high) for each in measured])
+    return found
+
+
+def coverage_label(coverage: float) -> str:
+    """What the shares are.
+
+    >>> coverage_label(0.9)
+    'Share of outcomes in 90 % intervals'
+    """
+    return f"Share of outcomes in {percent(coverage)} intervals"
+
+
+def draw_dots(ax: Axes, at: Array, ends: Array, *, vertical: bool, style: dict[str, Any]) -> list[Line2D]:
+    """A dot for each value and a line from end to end of its interval, one artist a part."""
+    drawn = []
+    for place, (value, low, high) in zip(at, ends, strict=True):
+        along = [low if np.isfinite(low) else value, value, high if np.isfinite(high) else value]
+        pair = ([place] * 3, along) if vertical else (along, [place] * 3)
+        drawn += ax.plot(*pair, marker="o", markevery=[1], **style)
+    return drawn
+
+
+def draw_goal(ax: Axes, goal: float, *, vertical: bool) -> Line2D:
+    """Where calibrated forecasts lie."""
+    line = ax.axhline if vertical else ax.axvline
+    return line(goal, color=GREY, linewidth=1.2, linestyle="--", zorder=1)
+
+
+def legend_above(ax: Axes, dots: dict[str, list[Line2D]], goal: Line2D, text: str) -> None:
+    """Names of the forecasts above the data, where nothing is hidden."""
+    handles = [lines[0] for lines in dots.values() if lines]
+    names = [name for name, lines in dots.items() if lines]
+    place: dict[str, Any] = {"bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "borderpad": 0, "ncols": 9}
+    add_legend(
+        ax, "lower left", handles=[*handles, goal], labels=[*names, text], columnspacing=1.2, handlelength=1.4, **place
+    )
+
+
+def spelled(goal: float, is_share: bool) -> str:
+    """What calibrated forecasts reach.
+
+    >>> spelled(0.9, True), spelled(0.0, False)
+    ('90 % promised', 'calibrated: 0')
+    """
+    return f"{percent(goal)} promised" if is_share and goal else f"calibrated: {goal:g}"

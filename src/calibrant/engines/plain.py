@@ -1,0 +1,23 @@
+"""Results as JSON holds them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def plain(content: Any) -> Any:
+    """As JSON holds it: numbers that are not finite are null.
+
+    >>> plain({"a": (1.0, float("inf"))})
+    {'a': [1.0, None]}
+    """
+    if isinstance(content, dict):
+        return {str(key): plain(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [plain(value) for value in content]
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if content is None or isinstance(content, (str, int)):
+        return content
+    return plain(content.item()) if hasattr(content, "item") else str(content)
