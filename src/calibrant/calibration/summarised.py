@@ -41,7 +41,8 @@ class Summarised(ABC):
 
     def fit_summary(self, summary: Summary) -> Self:
         """Learn from what `summarise` made of some rows, or from several such merged."""
-        self._require_enough()
+        if summary is not vars(self).get("summary_"):  # which `partial_fit` has made
+            self._require_enough()
         if not isinstance(summary, self._learns_from):
             kind = self._learns_from.__name__
             raise TypeError(f"`summary` must be a {kind}, as summarise makes it; got {type(summary).__name__}.")

@@ -61,7 +61,7 @@ def commands(*calls: list[str]) -> str:
 
 
 def _quoted(argument: str) -> str:
-    if argument == printable(argument):
+    if argument.isprintable():
         return shlex.quote(argument)
     return f"$'{''.join(map(_in_shell, argument))}'"
 
@@ -79,7 +79,8 @@ def _in_shell(letter: str) -> str:
 
 
 def _print(text: str, file: TextIO, keep: str = "") -> None:
-    print(_encodable(printable(text, keep=keep), file), file=file)
+    shown = text if text.isprintable() else printable(text, keep=keep)
+    print(_encodable(shown, file), file=file)
 
 
 def _encodable(text: str, file: TextIO) -> str:
