@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._checks import positive, to_array
+from .._checks import complain, to_array
 from ..distributions.base import Distribution
 from ..distributions.families.normal import Normal
 from .ambiguous import WAYS
@@ -17,5 +17,7 @@ def from_pair(obj: Any) -> Distribution | None:
     if len(obj) != 2:
         raise TypeError(f"a tuple must be (mean, std); got {len(obj)} entries. {WAYS}")
     mean, std = obj
-    positive(to_array(std, "scale"), "scale", f"A tuple is (mean, std). {WAYS}")
+    spread = to_array(std, "scale")
+    if (spread < 0).any():  # ends of intervals? Zeros are constant predictions, as everywhere
+        complain("scale", "positive", spread, ~(spread > 0), f"A tuple is (mean, std). {WAYS}")
     return Normal(mean, std)
