@@ -8,6 +8,9 @@ from scipy import stats
 
 from calibrant.adapters import ScipyLaw, as_distribution
 from calibrant.distributions import (
+    GEV,
+    GPD,
+    Beta,
     Gamma,
     Gumbel,
     Histogram,
@@ -18,6 +21,7 @@ from calibrant.distributions import (
     NegativeBinomial,
     Normal,
     Poisson,
+    SkewNormal,
     StudentT,
     Truncated,
     concatenate,
@@ -40,7 +44,10 @@ FROZEN = {
     "weibull": (stats.weibull_min(A, scale=2.0), ScipyLaw),
     "gumbel": (stats.gumbel_r(A), Gumbel),
     "smallest values": (stats.gumbel_l(A), ScipyLaw),
-    "skewnorm": (stats.skewnorm(A, loc=1.0), ScipyLaw),
+    "skewnorm": (stats.skewnorm(A, loc=1.0), SkewNormal),
+    "beta": (stats.beta(A, 2.0, loc=-1.0, scale=6.0), Beta),
+    "genextreme": (stats.genextreme(0.2 * A - 0.3, loc=A), GEV),
+    "genpareto": (stats.genpareto(0.2 * A - 0.2, scale=3 * A), GPD),
     "poisson": (stats.poisson(3 * A), Poisson),
     "nbinom": (stats.nbinom(3 * A, 0.3), NegativeBinomial),
     "binom": (stats.binom(10, A / 3), ScipyLaw),
@@ -134,7 +141,7 @@ def test_heavy_counts():
 
 
 def test_heavy_tails_are_noticed():
-    law = as_distribution(stats.genpareto([0.2, 0.8, 1.5]))
+    law = as_distribution(stats.lomax([5.0, 1.25, 1 / 1.5]))
     np.testing.assert_allclose(law.tail_index[1:], [1.25, 1 / 1.5], rtol=1e-6)
     assert law.tail_index[0] == np.inf
     assert law.mean()[2] == np.inf and law.var()[1] == np.inf and np.isfinite(law.crps([1.0, 1.0, 1.0])).all()

@@ -10,7 +10,10 @@ from scipy import stats
 
 from .._checks import Array, to_array
 from ..distributions.base import Distribution
+from ..distributions.families.beta import Beta
 from ..distributions.families.gamma import Gamma
+from ..distributions.families.gev import GEV
+from ..distributions.families.gpd import GPD
 from ..distributions.families.gumbel import Gumbel
 from ..distributions.families.laplace import Laplace
 from ..distributions.families.logistic import Logistic
@@ -18,6 +21,7 @@ from ..distributions.families.lognormal import LogNormal
 from ..distributions.families.negative_binomial import NegativeBinomial
 from ..distributions.families.normal import Normal
 from ..distributions.families.poisson import Poisson
+from ..distributions.families.skew_normal import SkewNormal
 from ..distributions.families.student_t import StudentT
 from ..distributions.mixture.law import Mixture
 from ..distributions.shifted import Shifted
@@ -47,6 +51,10 @@ ANYWHERE: dict[str, Callable[..., Distribution]] = {
     "cauchy": lambda loc, scale: StudentT(loc, scale, np.ones(len(loc))),
     "uniform": lambda loc, scale: Histogram(np.column_stack([loc, loc + scale]), np.ones((len(loc), 1))),
     "truncnorm": _truncated,
+    "beta": lambda a, b, loc, scale: Beta(a, b, loc, loc + scale),
+    "genextreme": lambda c, loc, scale: GEV(loc, scale, -c),
+    "genpareto": lambda c, loc, scale: GPD(loc, scale, c),
+    "skewnorm": lambda a, loc, scale: SkewNormal(loc, scale, a),
 }
 # The second take shapes and scale, or for counts the shapes, and start at 0: loc must be 0.
 FROM_ZERO: dict[str, Callable[..., Distribution]] = {

@@ -13,6 +13,7 @@ from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.tails import Mask, log_between, log_slope_of, score_of_logs
 from .base import Distribution, across
+from .integrals.cut_laws import Cuts, has_closed_form, truncated_crps, truncated_mean, truncated_var, where_clear
 from .tables.lines import spread_out
 
 
@@ -48,11 +49,7 @@ class Truncated(Distribution):
 
     def __init__(self, base: Distribution, lower: Numbers = -np.inf, upper: Numbers = np.inf) -> None:
         """Check that every interval is one and carries mass."""
-        odd: Any = base
-        if not isinstance(odd, Distribution):
-            raise TypeError(f"`base` must be a distribution; got {type(odd).__name__}. Wrap it with as_distribution.")
-        low, high = _ends(lower, "lower", len(base)), _ends(upper, "upper", len(base))
-        _refuse(low > high, "`lower` must not exceed `upper`; it does in", low, high)
+        low, high = cut_ends(base, lower, upper)
         z_lower, z_upper = base.to_normal(low, "left"), base.to_normal(high)
         log_mass = log_between(z_lower, z_upper)
         _refuse(
@@ -137,12 +134,59 @@ class Truncated(Distribution):
         """Log density of the base, raised by the probability cut away; -inf outside."""
         return self._by_blocks(_log_density, self._points(y))
 
+    def mean(self) -> Array:
+        """Expectations; closed forms for normal, logistic and t laws."""
+        return self._closed(False, lambda law: law.base.unstandardised(truncated_mean(law._cuts())), Distribution.mean)
+
+    def var(self) -> Array:
+        """Variances; closed forms for normal, logistic and t laws."""
+        return np.square(self.std())
+
+    def std(self) -> Array:
+        """Standard deviations; closed forms for normal, logistic and t laws."""
+        return self._closed(True, lambda law: law.base.scale * np.sqrt(truncated_var(law._cuts())), _std)
+
+    def crps(self, y: Any) -> Array:
+        r"""CRPS; closed forms for normal, logistic and t laws (Jordan, Krüger & Lerch 2019, appendix A)."""
+        return self._by_blocks(_crps, self._outcomes(y))
+
+    def _cuts(self) -> Cuts:
+        return Cuts.of(self.base, self.lower, self.upper)  # type: ignore[arg-type]
+
+    def _closed(self, second: bool, closed: Any, by_quadrature: Any) -> Array:
+        """Closed forms where there are some, quadrature elsewhere."""
+        clear = self._cuts().clear(second=second) if has_closed_form(self.base) else np.full(len(self), False)
+        return where_clear(self, clear, lambda law, rows: closed(law), lambda law, rows: by_quadrature(law))
+
+
+def _std(law: Truncated) -> Array:
+    return np.sqrt(Distribution.var(law))
+
+
+def _crps(law: Truncated, y: Array) -> Array:
+    if not has_closed_form(law.base):
+        return Distribution.crps(law, y)
+
+    def closed(part: Any, rows: Mask) -> Array:
+        return np.asarray(part.base.scale * truncated_crps(part._cuts(), part.base.standardised(y[rows])))
+
+    return where_clear(law, law._cuts().clear(), closed, lambda part, rows: Distribution.crps(part, y[rows]))
+
 
 def _log_density(law: Truncated, y: Array) -> Array:
     y = spread_out(y, len(law))
     outside = (y < across(law.lower, y)) | (y > across(law.upper, y))
     inner = np.where(outside, across(law._middle()[:, 0], y), y)
     return np.where(outside, -np.inf, law.base.logpdf(inner) - across(law.log_mass, y))
+
+
+def cut_ends(base: Any, lower: Any, upper: Any) -> tuple[Array, Array]:
+    """Both ends of each row's interval; raise where they are none."""
+    if not isinstance(base, Distribution):
+        raise TypeError(f"`base` must be a distribution; got {type(base).__name__}. Wrap it with as_distribution.")
+    low, high = _ends(lower, "lower", len(base)), _ends(upper, "upper", len(base))
+    _refuse(low > high, "`lower` must not exceed `upper`; it does in", low, high)
+    return low, high
 
 
 def _ends(values: Any, name: str, n: int) -> Array:

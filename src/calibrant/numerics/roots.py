@@ -65,7 +65,8 @@ def solve_increasing(
         height, slope = (np.ravel(part) for part in height_and_slope(shaped, live))
         below = height < aim
         low[live], high[live] = lo, hi = np.where(below, x, low[live]), np.where(below, high[live], x)
-        z[live] = ahead = _step(x, (aim - height, slope), (lo, hi), longest)
+        ahead = _step(x, (aim - height, slope), (lo, hi), longest)
+        z[live] = np.where(open_[live], ahead, x)  # what is done stays, so that no answer depends on its neighbours
         with np.errstate(invalid="ignore"):
             done = (np.abs(ahead - x) <= close * (1 + np.abs(x))) | (np.abs(height - aim) <= met * (1 + np.abs(aim)))
         open_[live] &= ~done

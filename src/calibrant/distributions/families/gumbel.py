@@ -41,23 +41,13 @@ class Gumbel(LocationScale):
     """
 
     def _standard_to_normal(self, u: Array) -> Array:
-        with np.errstate(over="ignore"):
-            low = -np.exp(-np.minimum(u, MEDIAN))  # log F
-        high = np.maximum(u, MEDIAN)
-        log_sf = np.log(exprel(-np.exp(-high))) - high
-        return np.where(u < MEDIAN, score_from_log(low), -score_from_log(log_sf))
+        return gumbel_score(u)
 
     def _standard_from_normal(self, z: Array) -> Array:
-        far = z > FAR
-        with np.errstate(divide="ignore"):
-            return np.where(far, -log_ndtr(-z), -np.log(-log_ndtr(np.where(far, 0.0, z))))
+        return gumbel_quantile(z)
 
     def _standard_log_slope(self, u: Array, z: Array) -> Array:
-        """Hazard of the smaller tail over that of a normal variable."""
-        t = np.exp(-np.maximum(u, MEDIAN))
-        log_hazard = np.where(u < MEDIAN, -u, -t - np.log(exprel(-t)))
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(z), -np.inf, log_hazard - log_normal_hazard(np.abs(z)))
+        return gumbel_log_slope(u, z)
 
     def logpdf(self, y: Any) -> Array:
         """Closed form."""
@@ -75,6 +65,30 @@ class Gumbel(LocationScale):
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`s\,[\gamma - \log 2 - u + 2E_1(e^{-u})]` (Jordan, Krüger & Lerch 2019, appendix A)."""
         return self._by_blocks(_crps, self._outcomes(y))
+
+
+def gumbel_score(u: Array) -> Array:
+    """Normal scores of the standard law, from the smaller tail."""
+    with np.errstate(over="ignore"):
+        low = -np.exp(-np.minimum(u, MEDIAN))  # log F
+    high = np.maximum(u, MEDIAN)
+    log_sf = np.log(exprel(-np.exp(-high))) - high
+    return np.where(u < MEDIAN, score_from_log(low), -score_from_log(log_sf))
+
+
+def gumbel_quantile(z: Array) -> Array:
+    """Quantiles of the standard law at normal scores."""
+    far = z > FAR
+    with np.errstate(divide="ignore"):
+        return np.where(far, -log_ndtr(-z), -np.log(-log_ndtr(np.where(far, 0.0, z))))
+
+
+def gumbel_log_slope(u: Array, z: Array) -> Array:
+    """Hazard of the smaller tail over that of a normal variable, in logs; z is the score of u."""
+    t = np.exp(-np.maximum(u, MEDIAN))
+    log_hazard = np.where(u < MEDIAN, -u, -t - np.log(exprel(-t)))
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(z), -np.inf, log_hazard - log_normal_hazard(np.abs(z)))
 
 
 def _log_density(law: Gumbel, y: Array) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from scipy.special import digamma, exprel, log_ndtr, ndtr, stdtr, stdtrit
 
 from ..._checks import Array, positive
@@ -16,6 +17,8 @@ from ...numerics.roots import Where, solve_increasing
 from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE, TINY, log_normal_hazard, score_of_tail
 from ..base import across
 from ..location_scale import LocationScale
+
+ROUGH_INVERSE = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15)  # eight digits in places
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +66,8 @@ class StudentT(LocationScale):
     def _standard_from_normal(self, z: Array) -> Array:
         df, z = np.broadcast_arrays(across(self.df, z), z)
         size = -stdtrit(df, ndtr(-np.abs(z)))
+        if ROUGH_INVERSE:
+            size = polished(df, size, ndtr(-np.abs(z)))
         far = (np.abs(z) > 8) | ~(size < 1e30)  # where SciPy's inverse loses its way
         far &= np.abs(z) < LARGEST_SCORE
         if far.any():
@@ -76,7 +81,7 @@ class StudentT(LocationScale):
         df, u = np.broadcast_arrays(across(self.df, u), u)
         far = (np.abs(z) > 36) & np.isfinite(u)
         with np.errstate(over="ignore", invalid="ignore"):
-            out: Array = _log_density(df, u) + 0.5 * z * z + HALF_LOG_2PI
+            out: Array = log_density(df, u) + 0.5 * z * z + HALF_LOG_2PI
         if far.any():
             log_size = _log(np.abs(u[far]))
             hazard = _tail(df[far], log_size)[1]
@@ -123,12 +128,19 @@ def _log_constant(df: Array) -> Array:
     return log_half_step(df / 2) - 0.5 * np.log(df * np.pi)
 
 
-def _log_density(df: Array, u: Array) -> Array:
+def log_density(df: Array, u: Array) -> Array:
     return _log_constant(df) - (df + 1) / 2 * _log1p_ratio(df, u)
 
 
+def polished(df: Array, size: Array, tail: Array) -> Array:
+    """One Newton step towards the size with this upper tail probability, in log size; as it was where that fails."""
+    with np.errstate(all="ignore"):
+        step = (stdtr(df, -size) - tail) / (np.exp(log_density(df, size)) * size)
+        return np.where(np.abs(step) < 1e-6, size * np.exp(step), size)
+
+
 def _law_log_density(law: StudentT, y: Array) -> Array:
-    return _log_density(across(law.df, y), law.standardised(y)) - across(np.log(law.scale), y)
+    return log_density(across(law.df, y), law.standardised(y)) - across(np.log(law.scale), y)
 
 
 def _far_tail(df: Array, log_u: Array) -> tuple[Array, Array]:
@@ -156,7 +168,7 @@ def _tail(df: Array, log_u: Array) -> tuple[Array, Array]:
     tail = stdtr(df, -u)
     far = tail < TINY
     log_tail = np.log(np.where(far, 1.0, tail))
-    hazard = np.exp(_log_density(df, u) + log_u - log_tail)
+    hazard = np.exp(log_density(df, u) + log_u - log_tail)
     if far.any():
         log_tail[far], hazard[far] = _far_tail(df[far], log_u[far])
     return log_tail, hazard
