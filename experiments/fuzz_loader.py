@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import resource
 import signal
 import struct
@@ -124,7 +125,7 @@ def odd_zip(content: bytes, rng: Rng) -> bytes:
     """Another number in a header of the zip."""
     out = bytearray(content)
     mark = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06")[int(rng.integers(3))]
-    places = [i for i in range(len(out) - 4) if out[i : i + 4] == mark]
+    places = [found.start() for found in re.finditer(re.escape(mark), content)]
     for _ in range(int(rng.integers(1, 4))):
         at = places[int(rng.integers(len(places)))] + 4 + 2 * int(rng.integers(20))
         value = (0, 1, 8, 0x7FFF, 0xFFFF, int(rng.integers(65536)))[int(rng.integers(6))]
@@ -222,9 +223,9 @@ def _places(tree: Any) -> Any:
 def raw_text(content: bytes, rng: Rng) -> bytes:
     """The text as bytes, spliced; deep, long and huge ones."""
     text, members = _apart(content)
-    how = int(rng.integers(8))
+    how = int(rng.integers(6)) if rng.random() < 0.95 else int(rng.integers(6, 8))
     deep = {0: b"[" * 100_000, 1: b'{"state":' * 100_000, 2: b"1" * 10_000, 3: b'"' + b"a" * 10**6 + b'"'}
-    deep |= {4: b'{"state":[' + b"[]," * 900_000 + b"[]]}", 5: b"[" + b'{"class":0},' * 10**6 + b"0]"}
+    deep |= {6: b'{"state":[' + b"[]," * 900_000 + b"[]]}", 7: b"[" + b'{"class":0},' * 10**6 + b"0]"}
     return _zipped(deep.get(how, spliced(json.dumps(text).encode(), rng)), members)
 
 
@@ -261,8 +262,6 @@ def _npy(array: Any) -> bytes:
 # ---- what came of it ----
 def outcome(path: Path, example: Example, forged: bool) -> str:
     """ "refused", "right" or "sound"; anything else is a miss."""
-    with suppress(ValueError, OSError):
-        describe(path)
     try:
         loaded = c.load(path)
     except (ValueError, OSError) as reason:
@@ -298,9 +297,12 @@ def _too_long(*_: Any) -> None:
 
 def tried(path: Path, example: Example, forged: bool) -> tuple[str, float]:
     """The outcome and the seconds of the processor that it took, which others at work on the machine do not change."""
-    began = time.process_time()
+    began = told = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 10 * SECONDS)
     try:
+        with suppress(ValueError, OSError):
+            describe(path)
+        told = time.process_time()
         result = outcome(path, example, forged)
     except TimeoutError:
         result = "hang"
@@ -310,7 +312,7 @@ def tried(path: Path, example: Example, forged: bool) -> tuple[str, float]:
         result = f"{type(reason).__name__}: {reason} at {traceback.extract_tb(reason.__traceback__)[-1]}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    return result, time.process_time() - began
+    return result, max(told - began, time.process_time() - told)
 
 
 def _leave_memory(more: int) -> None:

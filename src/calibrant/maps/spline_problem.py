@@ -19,6 +19,7 @@ PRIOR = 0.2  # rows' worth of trust in slope 1 at each knot
 SKEW = 0.6  # nats by which Laplace's formula flatters each free slope, measured
 _BINS = 16  # per piece, for the logarithms
 _STEPS = 100
+_ROUNDING = 1e-13  # of the objective: what is left of it after that cannot be told
 
 
 class SplineSolution(NamedTuple):
@@ -120,7 +121,7 @@ def newton(problem: SplineProblem, start: SplineSolution, penalty: float) -> Spl
         step = -cho_solve(factor, gradient, check_finite=False)
         decrement = -float(gradient @ step)
         theta, value = _search(problem, (theta, value), step, decrement, penalty)
-        if decrement < 1e-6:
+        if decrement < max(1e-6, _ROUNDING * abs(value)):
             break
     evidence = -value - float(np.log(np.diag(factor[0])).sum()) + _normaliser(problem, penalty)
     return SplineSolution(float(theta[0]), theta[1:], evidence)

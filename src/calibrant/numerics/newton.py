@@ -17,6 +17,7 @@ Evaluate = Callable[[Array], tuple[Array, Array, Array]]
 
 _ARMIJO = 1e-4
 _MOST_HALVINGS = 30
+_ROUNDING = 1e-12  # of a loss, relative: sums of weights of 1e14 have no more digits
 
 
 def newton(evaluate: Evaluate, start: Array, lowest: Array, *, most: int = 100, tolerance: float = 1e-9) -> Array:
@@ -71,7 +72,7 @@ def _line_search(
         trial = np.maximum(theta + length[:, None] * step, lowest)
         new = evaluate(trial)
         promised = ((trial - theta) * state[1]).sum(axis=1)
-        worse = ~(new[0] <= state[0] + _ARMIJO * promised + 1e-13 * np.abs(state[0]))
+        worse = ~(new[0] <= state[0] + _ARMIJO * promised + _ROUNDING * np.abs(state[0]))
         if not worse.any():
             return trial - theta, new, trial
         length[worse] *= 0.5

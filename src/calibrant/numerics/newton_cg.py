@@ -16,7 +16,8 @@ Evaluate = Callable[[Array], tuple[float, Array, Product]]  # loss, gradient, pr
 
 _ARMIJO = 1e-4
 _MOST_STEPS, _MOST_HALVINGS, _MOST_PRODUCTS = 100, 30, 500
-_EXACT = 1e-11  # length of a step, in units of the preconditioner, that is rounding
+_EXACT = 1e-11  # length of a step, in units of the preconditioner, that is rounding; of a large loss its root
+_ROUNDING = 1e-12  # of a loss, relative
 
 
 def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
@@ -42,14 +43,14 @@ def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
     loss, gradient, product = evaluate(theta)
     for _ in range(_MOST_STEPS):
         size = float(np.sqrt((gradient * precondition(gradient)).sum()))
-        if size <= _EXACT:
+        if size <= _EXACT * max(1.0, abs(loss)) ** 0.5:
             break
         step = _direction(gradient, product, precondition, max(1e-6, min(0.1, size)))
         promised = float((step * gradient).sum())
         length = 1.0
         for _ in range(_MOST_HALVINGS):
             trial = evaluate(theta + length * step)
-            if trial[0] <= loss + _ARMIJO * length * promised + 1e-13 * abs(loss):
+            if trial[0] <= loss + _ARMIJO * length * promised + _ROUNDING * abs(loss):
                 break
             length *= 0.5
         else:

@@ -32,6 +32,7 @@ _LARGEST = 30.0  # absolute value of log a, log b, c and the w, whatever their f
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 _WARM_ROWS = 5_000  # beyond, the fit starts from the solution on that many rows
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits, beyond to about 1e-5 nats a row
+_MOST_EXACT = 1e9  # sum of weights beside which the prior says so little that the last digits take long
 _EXACT, _CLOSE, _NEAR = 1e-16, 3e-7, 1e-6  # relative changes of the loss at which a fit ends
 HELD_OUT = "held-out"
 _FOLDS = 4
@@ -227,7 +228,8 @@ class FlowCalibrator(ConditionalCalibrator):
             part = slice(pace // 2, None, pace)
             start, steps = self._mode(u[part], basis[part], pace * w[part])
         problem = _Problem.of(u, basis, w, self.centres_, self.width_)
-        found, more = problem.mode(start, _EXACT if len(u) <= _EXACT_ROWS else _CLOSE)
+        exact = len(u) <= _EXACT_ROWS and w.sum() <= _MOST_EXACT
+        found, more = problem.mode(start, _EXACT if exact else _CLOSE)
         return found, steps + more
 
     def _transform(self, forecasts: Distribution) -> Distribution:
