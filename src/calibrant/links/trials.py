@@ -90,7 +90,10 @@ def trials_of(sums: Array, *, apart: bool = True) -> Trials:
     if not apart:
         return _points(mass, moment, hit)
     miss = np.where(mass - hit > 1e-9 * mass, mass - hit, 0.0)
-    parts = _points(miss, moment - hit_moment, np.zeros_like(hit)), _points(hit, hit_moment, hit)
+    parts = (
+        _without_gaps(_points(miss, moment - hit_moment, np.zeros_like(hit))),
+        _without_gaps(_points(hit, hit_moment, hit)),
+    )
     return Trials(*(np.hstack(pair) for pair in zip(*((p.logits, p.rows, p.events) for p in parts), strict=True)))
 
 
@@ -101,6 +104,13 @@ def _points(mass: Array, moment: Array, hit: Array) -> Trials:
     x = np.clip(x, _EDGES[:-1], _EDGES[1:])  # differences of sums may carry rounding
     used = mass.any(axis=0)
     return Trials(x[:, used], mass[:, used], hit[:, used])
+
+
+def _without_gaps(trials: Trials) -> Trials:
+    """The same with the points that have rows first in each problem, and only as many columns as the longest needs."""
+    there = trials.rows > 0
+    order = np.argsort(~there, axis=1, kind="stable")[:, : int(there.sum(axis=1).max(initial=0))]
+    return Trials(*(np.take_along_axis(each, order, axis=1) for each in (trials.logits, trials.rows, trials.events)))
 
 
 def _cells(x: Array) -> NDArray[np.intp]:

@@ -18,6 +18,7 @@ from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
 from ..calibration.contract import as_forecasts, fit_with, transform_with
 from ..calibration.labels import labels_of
+from ..calibration.marginal import unwatched
 from ..calibration.rows import learnable_rows
 from ..distributions import Distribution, concatenate
 from ..distributions.scores import score_intervals
@@ -162,7 +163,7 @@ class Trial:
 
     def _unseen(self, calibrator: Any, split: Split) -> Any:
         train, test = split
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), unwatched():  # what they do on average is measured here
             warnings.simplefilter("ignore", UserWarning)  # of small folds; the fit to all rows speaks
             return self.made_by(self.fitted(calibrator, train), test)
 
