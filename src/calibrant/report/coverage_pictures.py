@@ -54,7 +54,7 @@ def groups(result: Result) -> str:
     which = f"the {MOST} of {len(known)} groups that are furthest off" if len(known) > MOST else "furthest off first"
     interval = " Lines: 90 % intervals." if np.isfinite(next(iter(shown.sides.values()))[:, 1:]).any() else ""
     caption = f"{_label(result)}, by {column}: {which}, before calibration.{interval}"
-    return svg.picture(caption, (3.8, shown._figure_size()[1]), lambda ax: _hover(shown, ax, named, found, order, key))
+    return svg.picture(caption, (3.3, shown._figure_size()[1]), lambda ax: _hover(shown, ax, named, found, order, key))
 
 
 def _column(names: list[str]) -> tuple[str, list[str]]:
