@@ -29,25 +29,33 @@ def command(calibrator: CALIBRATOR, json: JSON = False) -> None:
     if json:
         return say_json(found)
     known = found["metadata"]
-    say(f"{found['method']}, fitted to {found['rows']:,} rows")
-    say(f"saved {found['saved']} by calibrant {found['library']} (format {found['version']})")
-    if "source" in known:
-        say(f"fitted to {known['source']}")
-    if "columns" in known:
-        columns = Columns.from_dict(known["columns"])
-        others = {"outcomes": columns.target, "weights": columns.weight, "time": columns.time}
-        groups = ", groups in " + ", ".join(f"`{name}`" for name in columns.group) if columns.group else ""
-        say(f"{columns}" + "".join(f", {what} in `{name}`" for what, name in others.items() if name) + groups)
+    lines = [
+        f"{found['method']}, fitted to {found['rows']:,} rows",
+        f"saved {found['saved']} by calibrant {found['library']} (format {found['version']})",
+    ]
+    lines += [f"fitted to {known['source']}"] if "source" in known else []
+    lines += [_roles(Columns.from_dict(known["columns"]))] if "columns" in known else []
+    say(*lines)
     measures = known.get("measures")
-    if isinstance(measures, dict) and measures:
-        keys = list(dict.fromkeys(key for table in measures.values() for key in table))
-        rows = [[label(key), *(_saved(table.get(key), key) for table in measures.values())] for key in keys]
+    tables = measures.items() if isinstance(measures, dict) else ()
+    stages = {name: table for name, table in tables if isinstance(table, dict)}
+    if stages:
+        keys = list(dict.fromkeys(key for table in stages.values() for key in table))
         say("")
-        say_table(["cross-validated", *measures], rows)
+        rows = [[label(key), *(_saved(table.get(key), key) for table in stages.values())] for key in keys]
+        say_table(["cross-validated", *stages], rows)
     return None
+
+
+def _roles(columns: Columns) -> str:
+    """Which column is what."""
+    others = {"outcomes": columns.target, "weights": columns.weight, "time": columns.time}
+    groups = ", groups in " + ", ".join(f"`{name}`" for name in columns.group) if columns.group else ""
+    return f"{columns}" + "".join(f", {what} in `{name}`" for what, name in others.items() if name) + groups
 
 
 def _saved(measure: Any, key: str) -> str:
     """A measure as `fit` saved it: value, and ends of the interval."""
-    ends = [float(end) if isinstance(end, (int, float)) else math.nan for end in measure or ()]
+    saved = measure if isinstance(measure, list) else []
+    ends = [float(end) if isinstance(end, (int, float)) else math.nan for end in saved]
     return in_words(Measured(ends[0], math.nan, *ends[1:]), key) if len(ends) == 3 else ""

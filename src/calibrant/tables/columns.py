@@ -17,6 +17,8 @@ from ..distributions import Distribution, Ensemble, Normal, Quantiles
 
 Forecasts = Distribution | ClassScores | Array
 
+_LISTS = ("forecast", "keys", "group")
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -107,13 +109,24 @@ class Columns:
     def from_dict(cls, saved: Any) -> Self:
         """Back from `to_dict`; what is there may come from anywhere."""
         known = {field.name for field in fields(cls)}
-        sound = isinstance(saved, dict) and {"kind", "forecast"} <= saved.keys() <= known
-        if not sound or saved["kind"] not in NAMES or saved.get("scores_are", KINDS[0]) not in KINDS:
+        if not isinstance(saved, dict) or not {"kind", "forecast"} <= saved.keys() <= known or not _is_sound(saved):
             raise ValueError("the columns that the calibrator was fitted to are not known; say which is what.")
-        lists = {name: tuple(saved[name]) for name in ("forecast", "keys", "group") if name in saved}
+        lists = {name: tuple(saved[name]) for name in _LISTS if name in saved}
         return cls(**{**saved, **lists})
 
     def __str__(self) -> str:
         listed = ", ".join(f"`{name}`" for name in self.forecast[:6])
         more = f" and {len(self.forecast) - 6} more" if len(self.forecast) > 6 else ""
         return f"{NAMES[self.kind]} in {listed}{more}"
+
+
+def _is_sound(saved: dict[str, Any]) -> bool:
+    """Whether lists are lists, names are texts, and kinds are some that are known."""
+    lists = {name: saved[name] for name in _LISTS if name in saved}
+    if not all(isinstance(value, (list, tuple)) for value in lists.values()):
+        return False
+    single = [value for name, value in saved.items() if name not in lists]
+    names = [name for role, value in lists.items() if role != "keys" for name in value]
+    texts = all(isinstance(value, str) for value in (*single, *names))
+    keys = all(isinstance(key, (str, int, float)) for key in lists.get("keys", ()))
+    return texts and keys and saved["kind"] in NAMES and saved.get("scores_are", KINDS[0]) in KINDS
