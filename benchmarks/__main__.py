@@ -17,6 +17,7 @@ from benchmarks import (  # noqa: E402
     gp_beta,
     gpc,
     large,
+    laws,
     recalibration,
     summaries,
     tables,
@@ -25,6 +26,7 @@ from benchmarks import (  # noqa: E402
 TABLES = {
     "recalibration": recalibration.lines,
     "ensembles": ensembles.lines,
+    "laws": laws.lines,
     "density": density.lines,
     "gp_beta": gp_beta.lines,
     "gpc": gpc.lines,

@@ -1,4 +1,4 @@
-"""Beta, generalised Pareto, generalised extreme value and skew-normal laws beside SciPy, scoringrules and quadrature."""
+"""Beta, generalised Pareto, generalised extreme value and skew-normal laws beside peers and quadrature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truncated and censored laws: closed forms beside quadrature and scoringrules, and censored laws as laws with atoms."""
+"""Truncated and censored laws: closed forms beside quadrature and scoringrules; atoms on the cuts."""
 
 from __future__ import annotations
 
@@ -133,6 +133,15 @@ def test_masses_sit_on_the_cuts():
         law.logpdf(0.0)
     assert law.ppf(0.05).tolist() == [0.0, 0.0] and law.ppf(0.999).tolist() == [2.0, 2.0]
     assert law.cdf([-1e-9, 2.0]).tolist() == [0.0, 1.0] and law.sf([0.0, -1.0]).tolist() == [0.5, 1.0]
+
+
+def test_scores_and_slopes_together(rng):
+    law = Censored(Normal([0.0, 1.0], 1.0), 0.0, 2.0)
+    y = np.array([[0.3, 1.9, -1.0], [0.1, 1.0, 5.0]])
+    z, log_slope = law.score_and_log_slope(y)
+    np.testing.assert_array_equal(z, law.to_normal(y))
+    np.testing.assert_array_equal(log_slope, law.log_slope(y))
+    assert log_slope[:, 2].tolist() == [-np.inf, -np.inf] and z[:, 2].tolist() == [-np.inf, np.inf]
 
 
 def test_log_score_is_density_inside_and_mass_on_the_cuts():

@@ -250,4 +250,4 @@ class ScipyLaw(Distribution):
         """Probability beyond k, or what stands for it where only single probabilities have a formula."""
         if self.source.has_own("cdf", "sf"):
             return np.asarray(ndtr(-sign * self.to_normal(k, "right" if sign > 0 else "left")))
-        return np.exp(self._ask("logpmf", k)) * (1 + np.abs(k - middle))
+        return np.asarray(np.exp(self._ask("logpmf", k)) * (1 + np.abs(k - middle)))

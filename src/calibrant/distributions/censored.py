@@ -154,7 +154,7 @@ class Censored(Distribution):
 
 def _crps(law: Censored, y: Array) -> Array:
     def closed(part: Any, rows: Any) -> Array:
-        score = censored_crps(part.base, *part._standard_cuts(), part.base.standardised(y[rows]))
-        return np.asarray(part.base.scale * score)
+        a, b = part._standard_cuts()
+        return np.asarray(part.base.scale * censored_crps(part.base, a, b, part.base.standardised(y[rows])))
 
     return where_clear(law, law._clear(), closed, lambda part, rows: Distribution.crps(part, y[rows]))

@@ -12,8 +12,12 @@ from ..maps.base import Map, Side
 from ..numerics.blocks import BLOCK
 from ..numerics.tails import HALF_LOG_2PI
 from .base import Distribution
+from .integrals.mapped_polyline import MappedPolyline, mapped_normal
 from .integrals.standard import StandardLaw
 from .location_scale import LocationScale
+from .tables.ensemble import Ensemble
+from .tables.quantiles import Quantiles
+from .tables.transport import Transport
 
 MOST_KINKS = 512  # beyond that many knots a map is as good as smooth for quadrature
 
@@ -117,15 +121,26 @@ class Recalibrated(Distribution):
         standard = self.base.shared_standard()
         return None if standard is None else (self.base, StandardLaw.of(standard, self.map))
 
+    def _polyline(self) -> MappedPolyline | None:
+        """The base's polylines and the integrals of the map, where the base has such and all rows share the map."""
+        line = self.base._law() if isinstance(self.base, (Quantiles, Ensemble)) else None
+        if not isinstance(line, Transport) or self.map.rows is not None or self.map.has_steps:
+            return None
+        return MappedPolyline(line, mapped_normal(self.map))
+
     def mean(self) -> Array:
-        """Expectations; one integral serves all rows of a location-scale base."""
+        """Expectations; one integral serves all rows of a location-scale base, and all segments of tables."""
+        if (line := self._polyline()) is not None:
+            return line.mean()
         if (shared := self._standard()) is None:
             return Distribution.mean(self)
         base, law = shared
         return base.unstandardised(np.full(len(self), law.mean))
 
     def var(self) -> Array:
-        """Variances; one integral serves all rows of a location-scale base."""
+        """Variances; one integral serves all rows of a location-scale base, and all segments of tables."""
+        if (line := self._polyline()) is not None:
+            return line.var()
         if (shared := self._standard()) is None:
             return Distribution.var(self)
         base, law = shared
@@ -140,7 +155,9 @@ class Recalibrated(Distribution):
         return np.asarray(base.scale * np.sqrt(law.var))
 
     def crps(self, y: Any) -> Array:
-        """CRPS; prefix integrals over the knots serve all rows of a location-scale base."""
+        """CRPS; prefix integrals over the knots serve all rows of a location-scale base, and all segments of tables."""
+        if (line := self._polyline()) is not None:
+            return line.crps(self._outcomes(y))
         if (shared := self._standard()) is None:
             return Distribution.crps(self, y)
         base, law = shared

@@ -136,7 +136,7 @@ class Truncated(Distribution):
 
     def mean(self) -> Array:
         """Expectations; closed forms for normal, logistic and t laws."""
-        return self._closed(False, lambda law: law.base.unstandardised(truncated_mean(law._cuts())), Distribution.mean)
+        return self._closed(False, lambda law, cuts: law.base.unstandardised(truncated_mean(cuts)), Distribution.mean)
 
     def var(self) -> Array:
         """Variances; closed forms for normal, logistic and t laws."""
@@ -144,7 +144,7 @@ class Truncated(Distribution):
 
     def std(self) -> Array:
         """Standard deviations; closed forms for normal, logistic and t laws."""
-        return self._closed(True, lambda law: law.base.scale * np.sqrt(truncated_var(law._cuts())), _std)
+        return self._closed(True, lambda law, cuts: law.base.scale * np.sqrt(truncated_var(cuts)), _std)
 
     def crps(self, y: Any) -> Array:
         r"""CRPS; closed forms for normal, logistic and t laws (Jordan, Krüger & Lerch 2019, appendix A)."""
@@ -155,8 +155,11 @@ class Truncated(Distribution):
 
     def _closed(self, second: bool, closed: Any, by_quadrature: Any) -> Array:
         """Closed forms where there are some, quadrature elsewhere."""
-        clear = self._cuts().clear(second=second) if has_closed_form(self.base) else np.full(len(self), False)
-        return where_clear(self, clear, lambda law, rows: closed(law), lambda law, rows: by_quadrature(law))
+        if not has_closed_form(self.base):
+            return np.asarray(by_quadrature(self))
+        cuts = self._cuts()
+        clear = cuts.clear(second=second)
+        return where_clear(self, clear, lambda law, i: closed(law, cuts[i]), lambda law, i: by_quadrature(law))
 
 
 def _std(law: Truncated) -> Array:
@@ -167,10 +170,12 @@ def _crps(law: Truncated, y: Array) -> Array:
     if not has_closed_form(law.base):
         return Distribution.crps(law, y)
 
-    def closed(part: Any, rows: Mask) -> Array:
-        return np.asarray(part.base.scale * truncated_crps(part._cuts(), part.base.standardised(y[rows])))
+    cuts = law._cuts()
 
-    return where_clear(law, law._cuts().clear(), closed, lambda part, rows: Distribution.crps(part, y[rows]))
+    def closed(part: Any, rows: Mask) -> Array:
+        return np.asarray(part.base.scale * truncated_crps(cuts[rows], part.base.standardised(y[rows])))
+
+    return where_clear(law, cuts.clear(), closed, lambda part, rows: Distribution.crps(part, y[rows]))
 
 
 def _log_density(law: Truncated, y: Array) -> Array:

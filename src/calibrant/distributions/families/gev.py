@@ -126,7 +126,7 @@ def _excess(shape: Array) -> Array:
 def _standard_var(shape: Array) -> Array:
     near = np.where(np.abs(shape) < SERIES / 2, shape, 0.0)
     series = (_ZETA * (2.0**_TERMS - 2) * near[:, None] ** (_TERMS - 2)).sum(axis=1)  # the exponent below over shape²
-    small = np.exp(2 * _log_gamma(near)) * series * np.where(near == 0, 1.0, _relative(series * near**2))
+    small: Array = np.exp(2 * _log_gamma(near)) * series * _relative(series * near**2)
     far = np.where(np.abs(shape) < SERIES / 2, -1.0, shape)
     return np.where(np.abs(shape) < SERIES / 2, small, (gamma(1 - 2 * far) - gamma(1 - far) ** 2) / far**2)
 

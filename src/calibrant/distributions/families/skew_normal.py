@@ -123,13 +123,13 @@ def _score(a: Array, u: Array) -> Array:
 
 
 def _log_lower_tail(a: Array, u: Array) -> Array:
-    r"""Log of :math:`\int_0^\infty 2\varphi(u-s)\Phi(\alpha(u-s))\,ds`, whose integrand falls at least exponentially."""
+    r"""Log of :math:`\int_0^\infty 2\varphi(u-s)\Phi(\alpha(u-s))\,ds`, which falls exponentially."""
     rate = (1 + np.square(a)) * -u + np.sqrt(1 + np.square(a))
     s = (40 / rate)[:, None] * np.square(0.5 + 0.5 * _NODES)  # denser where the integrand is large
     weight = (40 / rate)[:, None] * (0.5 + 0.5 * _NODES) * _WEIGHTS
     logs = _log_standard_density(a[:, None], u[:, None] - s)
     top = _log_standard_density(a, u)
-    return top + np.log((np.exp(logs - top[:, None]) * weight).sum(axis=1))
+    return np.asarray(top + np.log((np.exp(logs - top[:, None]) * weight).sum(axis=1)))
 
 
 def _log_standard_density(a: Array, u: Array) -> Array:

@@ -129,6 +129,7 @@ def _log_constant(df: Array) -> Array:
 
 
 def log_density(df: Array, u: Array) -> Array:
+    """Log density of the standard laws."""
     return _log_constant(df) - (df + 1) / 2 * _log1p_ratio(df, u)
 
 

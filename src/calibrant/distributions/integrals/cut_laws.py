@@ -1,15 +1,16 @@
 r"""Moments and CRPS of laws cut at both ends, in closed form where the law behind them is known.
 
 The law behind has the distribution function F, with S = 1 - F, and is symmetric about 0 in standard units. Between the
-cuts a < b the truncated law is :math:`G = (F - F_a)/D`, :math:`D = F_b - F_a`. Rows whose cuts lie in the lower half are
-mirrored, and those with a > 0 are worked out from S relative to its value at a, so that a tail keeps its digits. Where
-D is small against the tail the terms cancel: such rows, and those far out, are left to quadrature.
+cuts a < b the truncated law is :math:`G = (F - F_a)/D`, :math:`D = F_b - F_a`. Rows whose cuts lie in the lower half
+are mirrored, and those with a > 0 are worked out from S relative to its value at a, so that a tail keeps its digits.
+Where D is small against the tail the terms cancel: such rows, and those far out, are left to quadrature.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,23 +49,36 @@ class Cuts:
         """Upper tails at u, relative to that at a."""
         return upper_tails(self.base, u, np.maximum(self.a, 0.0))
 
+    @cached_property
+    def at_a(self) -> UpperTails:
+        """Tails at a, relative to that at a where a > 0; of the mirrored law, at -a, elsewhere."""
+        return self.tails(np.abs(self.a))
+
+    @cached_property
+    def at_b(self) -> UpperTails:
+        """Tails at b."""
+        return self.tails(self.b)
+
+    @cached_property
     def share(self) -> Array:
         """D, relative to the tail at a."""
-        s_b = self.tails(self.b).s
-        return np.where(self.a > 0, self.tails(self.a).s - s_b, 1 - s_b - upper_tails(self.base, -self.a).s)
+        return np.where(self.a > 0, self.at_a.s, 1 - self.at_a.s) - self.at_b.s
+
+    def __getitem__(self, rows: Mask) -> Cuts:
+        """The cuts of these rows."""
+        return self if rows.all() else Cuts(self.base[rows], self.a[rows], self.b[rows], self.mirrored[rows])
 
     def clear(self, *, second: bool = False) -> Mask:
         """Rows in which the closed forms keep their digits."""
         with np.errstate(invalid="ignore"):
-            tail = np.where(self.a > 0, self.tails(self.a).s, 1.0)
+            tail = np.where(self.a > 0, self.at_a.s, 1.0)
             near = np.isfinite(self.a) & (self.a <= FARTHEST)
-            return has_tails(self.base, second=second) & near & (self.share() >= NARROW * tail)
+            return has_tails(self.base, second=second) & near & (self.share >= NARROW * tail)
 
 
 def truncated_mean(cuts: Cuts) -> Array:
     r"""Standard means :math:`(M(a) - M(b))/D`, :math:`M(u) = uS + \int_u^\infty S = \int_u^\infty v\,dF`, even in u."""
-    size = np.abs(cuts.a)
-    return cuts.mirror((_pull(cuts.tails(size), size) - _pull(cuts.tails(cuts.b), cuts.b)) / cuts.share())
+    return cuts.mirror((_pull(cuts.at_a, np.abs(cuts.a)) - _pull(cuts.at_b, cuts.b)) / cuts.share)
 
 
 def _pull(tails: UpperTails, u: Array) -> Array:
@@ -73,7 +87,7 @@ def _pull(tails: UpperTails, u: Array) -> Array:
 
 def truncated_var(cuts: Cuts) -> Array:
     """Standard variances, from moments about a where that is positive, about 0 otherwise."""
-    total, one = cuts.share(), 1.0
+    total, one = cuts.share, 1.0
     first, second = _moments(cuts.tails, np.maximum(cuts.a, 0.0), cuts.b, one)
     return second / total - np.square(first / total) + _lower_part(cuts, first, total, one)
 
@@ -85,7 +99,7 @@ def censored_var(cuts: Cuts) -> Array:
 
 
 def _moments(tails: Callable[[Array], UpperTails], centre: Array, end: Array, cut: float) -> tuple[Array, Array]:
-    """First and second moment about the centre of what lies between it and the end; ``cut`` is 1 where the rest goes."""
+    """First and second moment about the centre of what lies up to the end; ``cut`` is 1 where the rest goes."""
     width = np.where(np.isinf(end), 0.0, end - centre)
     start, stop = tails(centre), tails(end)
     first = start.first - stop.first - cut * width * stop.s
@@ -104,24 +118,23 @@ def truncated_crps(cuts: Cuts, y: Array) -> Array:
     r"""Standard scores :math:`\int_a^y G^2 + \int_y^b (1-G)^2`, and the distance of y from the interval."""
     seen = cuts.mirror(y)
     u = np.clip(seen, cuts.a, cuts.b)
-    at_u, at_b = cuts.tails(u), cuts.tails(cuts.b)
+    at_u, at_b = cuts.tails(u), cuts.at_b
     rest = np.where(np.isinf(cuts.b), 0.0, cuts.b - u)
     above = at_u.square - at_b.square - 2 * at_b.s * (at_u.first - at_b.first) + np.square(at_b.s) * rest
-    below = np.where(cuts.a > 0, _below_from_tails(cuts, u, at_u), _below_from_roots(cuts, u))
-    return (above + below) / np.square(cuts.share()) + np.abs(seen - u)
+    below = _below(cuts, u, at_u, cuts.a > 0)
+    return np.asarray((above + below) / np.square(cuts.share) + np.abs(seen - u))
 
 
-def _below_from_tails(cuts: Cuts, u: Array, at_u: UpperTails) -> Array:
-    """The integral of (S_a - S)² from a to u."""
-    at_a = cuts.tails(cuts.a)
-    return np.square(at_a.s) * (u - cuts.a) - 2 * at_a.s * (at_a.first - at_u.first) + at_a.square - at_u.square
-
-
-def _below_from_roots(cuts: Cuts, u: Array) -> Array:
-    """The same as the integral of (F - F_a)², for a <= 0: F(u) is S(-u)."""
-    at_a, at_u = upper_tails(cuts.base, -cuts.a), upper_tails(cuts.base, -u)
-    rise = at_u.square - at_a.square - 2 * at_a.s * (at_u.first - at_a.first)
-    return rise + np.square(at_a.s) * (u - cuts.a)
+def _below(cuts: Cuts, u: Array, at_u: UpperTails, far: Mask) -> Array:
+    """The integral of (S_a - S)² from a to u, for a <= 0 as that of (F - F_a)² with F(u) = S(-u)."""
+    at_a = cuts.at_a
+    if far.all():
+        first, square = at_a.first - at_u.first, at_a.square - at_u.square
+    else:
+        mirrored = upper_tails(cuts.base, -u)
+        first = np.where(far, at_a.first - at_u.first, mirrored.first - at_a.first)
+        square = np.where(far, at_a.square - at_u.square, mirrored.square - at_a.square)
+    return np.asarray(square - 2 * at_a.s * first + np.square(at_a.s) * (u - cuts.a))
 
 
 # ---- censored laws: all of the probability beyond a cut sits on it ----
@@ -140,7 +153,7 @@ def censored_crps(base: Distribution, a: Array, b: Array, y: Array) -> Array:
 def where_clear(
     law: Any, clear: Mask, closed: Callable[[Any, Mask], Array], by_quadrature: Callable[[Any, Mask], Array]
 ) -> Array:
-    """Closed forms for the rows that are clear, quadrature for the others; both get a law of their rows and the mask."""
+    """Closed forms for the rows that are clear, quadrature for the others; both get a law of theirs and the mask."""
     if clear.all():
         return closed(law, clear)
     out = np.empty(len(law))

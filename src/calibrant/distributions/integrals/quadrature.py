@@ -156,7 +156,7 @@ def _by_row(rows: NDArray[np.intp], values: Array, n: int) -> Array:
 def _ended(rows: NDArray[np.intp], errors: Array, before: Array) -> tuple[NDArray[np.bool_], Array]:
     """Rows that halving does not help, and the relative error of all: many panels, little left, and hardly less."""
     busy = np.bincount(rows, minlength=len(before))
-    rest = np.bincount(rows, errors, minlength=len(before))
+    rest = np.asarray(np.bincount(rows, errors, minlength=len(before)), dtype=np.float64)
     return (busy > BUSY) & (rest < NOISE) & (rest > 0.4 * before) | (busy > MOST), rest
 
 

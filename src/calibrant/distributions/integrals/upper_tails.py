@@ -27,7 +27,7 @@ _POWERS = np.arange(10)
 
 @dataclass(frozen=True, eq=False)
 class UpperTails:
-    """S(u), the integrals of S and S² from u on, and of (v - u) S(v); times w, w, w² and w for a weight w of the row."""
+    """S(u), the integrals of S and S² from u on, and of (v - u) S(v); times w, w, w² and w, a weight of the row."""
 
     s: Array
     first: Array
