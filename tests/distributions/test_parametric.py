@@ -24,7 +24,7 @@ from calibrant.distributions.families.lognormal import LogNormal
 from calibrant.distributions.families.negative_binomial import NegativeBinomial
 from calibrant.distributions.families.normal import Normal
 from calibrant.distributions.families.poisson import Poisson
-from calibrant.distributions.families.student_t import StudentT
+from calibrant.distributions.families.student_t import StudentT, polished
 from calibrant.distributions.joined import concatenate
 from calibrant.distributions.recalibrated import Recalibrated
 from calibrant.maps import AffineMap
@@ -739,3 +739,11 @@ def test_units_at_the_ends_of_the_floats():
     assert Normal([0.0], 1e300).var()[0] == np.inf and Normal([0.0], 1e-300).var()[0] == 0
     assert Recalibrated(Normal([0.0], 1e300), AffineMap(slope=0.5)).var()[0] == np.inf
     assert Poisson([1.0]).logpmf([1e307])[0] == -np.inf and Poisson([1.0]).cdf([1e307])[0] == 1
+
+
+def test_rough_quantiles_of_t_are_polished(rng: np.random.Generator) -> None:
+    """What is done where SciPy's inverse has eight digits only."""
+    df, size = rng.uniform(0.5, 40, 200), np.exp(rng.normal(0, 1, 200))
+    rough = size * (1 + 4e-9 * rng.choice([-1.0, 1.0], 200))
+    np.testing.assert_allclose(polished(df, rough, stats.t.sf(size, df)), size, rtol=1e-13)
+    assert np.array_equal(polished(df, 3 * size, stats.t.sf(size, df)), 3 * size)  # too far for one step

@@ -98,7 +98,9 @@ def test_maps_give_the_same_together_as_apart(name, rng):
     np.testing.assert_array_equal(log_slope, map.log_slope(z))
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if not {"discrete", "ties", "Censored"} & set(name.split(", "))])
+@pytest.mark.parametrize(
+    "name", [name for name in LAWS if not {"discrete", "ties", "Censored"} & set(name.split(", "))]
+)
 def test_laws_give_the_same_together_as_apart(name, rng):
     law = LAWS[name](rng)
     if law.is_discrete:

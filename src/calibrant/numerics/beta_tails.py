@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betainc, betaincc
 
 from .._checks import Array
-from .factorials import log_beta_kernel
+from .factorials import deviance, log_beta_kernel
 from .tails import Mask, score_of_tail
 
 _TERMS = 60  # of a continued fraction, enough from 4 standard deviations on
@@ -34,7 +34,19 @@ def beta_score(a: Array, b: Array, odds: Array, difference: Array) -> Array:
         kernel = log_beta_kernel(a[i], b[i], odds[i], difference[i])
         return kernel - np.log(_beta_fraction(other, np.where(upper[i], q[i], p[i]), sign * difference[i]))
 
-    return score_of_tail(tail, upper, log_tail)
+    lost = np.isnan(tail) & ~far
+    if not lost.any():
+        return score_of_tail(tail, upper, log_tail)
+    z = score_of_tail(np.where(lost, 0.5, tail), upper, log_tail)
+    z[lost] = _signed_root(a[lost], b[lost], odds[lost], difference[lost])
+    return z
+
+
+def _signed_root(a: Array, b: Array, odds: Array, difference: Array) -> Array:
+    """The root of twice the deviance: the score but for the inverse root of the smaller shape, where SciPy gives up."""
+    p, q = 1 / (1 + odds), odds / (1 + odds)
+    misfit = deviance(a, (a + b) * p, difference) + deviance(b, (a + b) * q, -difference)
+    return np.asarray(-np.sign(difference) * np.sqrt(2 * np.maximum(misfit, 0.0)))
 
 
 def _beta_fraction(b: Array, x: Array, difference: Array) -> Array:

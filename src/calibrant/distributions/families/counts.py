@@ -15,6 +15,8 @@ from ..base import Parametric
 
 SLACK = 4e-13  # scores closer than this (relative to 1 + |z|) are taken for equal, so that ppf(cdf(k)) is k
 
+LARGEST_COUNT = 4e306  # sought; four times as many are still a number
+
 
 class Counts(Parametric):
     """Laws on the non-negative integers, with atoms only; a subclass gives scores and probabilities at the integers."""
@@ -116,12 +118,12 @@ def _smallest_count(law: Counts, z: Array) -> Array:
         high[active] = hi = np.where(s >= aim, k, high[active])
         low[active] = lo = np.where(s >= aim, low[active], k)
         with np.errstate(invalid="ignore"):
-            ahead = np.where(np.isinf(hi), 2 * lo + 2, lo + np.floor((hi - lo) / 2))
+            ahead = np.where(np.isinf(hi), 2 * np.minimum(lo, LARGEST_COUNT) + 2, lo + np.floor((hi - lo) / 2))
         if turn < 6:
             ahead = _ahead(part, k, s, aim)
         resolution = np.maximum(1.0, 4 * np.spacing(np.abs(lo)))
         probe[active] = np.clip(ahead, lo + resolution, hi - resolution)
-        active = active[(hi - lo > resolution) & (lo < 1e299)]
+        active = active[(hi - lo > resolution) & (lo < LARGEST_COUNT)]
     return high
 
 
@@ -138,4 +140,4 @@ def _guess(law: Counts, z: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         cube = np.maximum(1 + skewness * z / 6 - np.square(skewness) / 36, 0.0) ** 3
         x: Array = law.mean() + law.std() * 2 / skewness * (cube - 1)
-    return np.nan_to_num(np.minimum(np.maximum(np.ceil(x - 0.5), 0.0), 1e299))
+    return np.nan_to_num(np.minimum(np.maximum(np.ceil(x - 0.5), 0.0), LARGEST_COUNT))

@@ -91,6 +91,11 @@ class Gamma(Parametric):
         with np.errstate(over="ignore"):
             return self.shape * self.scale * self.scale
 
+    def std(self) -> Array:
+        r"""Standard deviations :math:`\sqrt a\,\theta`."""
+        with np.errstate(over="ignore"):
+            return np.sqrt(self.shape) * self.scale
+
     def crps(self, y: Any) -> Array:
         r"""Closed form (Möller & Scheuerer 2015), written so that large shapes do not cancel.
 
@@ -123,6 +128,7 @@ def _crps(law: Gamma, y: Array) -> Array:
     inside = (x > 0) & (x < np.inf)
     peak = np.where(inside, a * np.exp(log_gamma_kernel(a, np.where(inside, x, 1.0))), 0.0)
     spread = np.exp(log_half_step(a)) / math.sqrt(math.pi)
-    value: Array = (x - a) * erf(gamma_score(a, x) / ROOT_2) + 2 * peak - spread
-    with np.errstate(over="ignore"):
-        return law.scale * value
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.where(np.isinf(x), y - law.mean(), law.scale * (x - a))  # x may overflow where y does not
+        out = away * erf(gamma_score(a, x) / ROOT_2) + law.scale * (2 * peak - spread)
+    return np.where(np.isnan(out) & ~np.isnan(y), np.inf, np.maximum(out, 0.0))

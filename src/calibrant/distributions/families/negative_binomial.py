@@ -59,20 +59,25 @@ class NegativeBinomial(Counts):
         positive(self.dispersion, "dispersion", "No overdispersion? Use Poisson.")
 
     def _score(self, k: Array) -> Array:
-        n, odds, rate, k = np.broadcast_arrays(*self._columns(k), k)
+        n, odds, rate, k = np.broadcast_arrays(*self._columns(k), k / across(self._unit(), k))
         return beta_score(n, k + 1, odds, (rate - k - 1) / (1 + odds))
 
     def _log_mass(self, k: Array) -> Array:
-        n, odds, rate, k = np.broadcast_arrays(*self._columns(k), k)
+        unit = across(self._unit(), k)
+        n, odds, rate, k, unit = np.broadcast_arrays(*self._columns(k), k / unit, unit)
         some = np.maximum(k, 1.0)
         log_mass = log_beta_kernel(n, some, odds, (rate - some) / (1 + odds)) - np.log(some)
-        return np.where(k > 0, log_mass, -n * np.log1p(odds))
+        return np.where(k > 0, log_mass - np.log(unit), -n * np.log1p(odds))
 
     def _columns(self, k: Array) -> tuple[Array, Array, Array]:
         """n, the odds (1 - p) / p and the mean, beside k."""
         rate, dispersion = across(self.rate, k), np.clip(across(self.dispersion, k), *DISPERSIONS)
         rate = np.minimum(rate, LARGEST_ODDS / dispersion)
         return 1 / dispersion, dispersion * rate, rate
+
+    def _unit(self) -> Array:
+        """By how much counts are divided: 1, or what the mean is beyond the largest; wide laws have one shape."""
+        return np.maximum(1.0, self.rate / (LARGEST_ODDS / np.clip(self.dispersion, *DISPERSIONS)))
 
     def _skewness(self) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -86,6 +91,13 @@ class NegativeBinomial(Counts):
         r"""Variances :math:`\mu + \alpha\mu^2`."""
         with np.errstate(over="ignore"):
             return self.rate + self.dispersion * self.rate * self.rate
+
+    def std(self) -> Array:
+        r"""Standard deviations :math:`\sqrt\mu\,\sqrt{1 + \alpha\mu}`; no square overflows."""
+        with np.errstate(over="ignore"):
+            plain = np.sqrt(1 + self.dispersion * self.rate)
+            wide = np.sqrt(self.dispersion) * np.sqrt(self.rate)  # where the 1 is nothing
+            return np.sqrt(self.rate) * np.where(np.isfinite(plain), plain, wide)
 
     def crps(self, y: Any) -> Array:
         r"""Closed form (Wei & Held 2014), written so that large means do not cancel; f is the probability of a count.
@@ -102,9 +114,10 @@ def _crps(law: NegativeBinomial, y: Array) -> Array:
     count = np.where(inside, k, 0.0)
     n, odds, _ = law._columns(y)
     with np.errstate(over="ignore"):
-        mass = np.where(inside, np.exp(np.log1p(count / n) + law._log_mass(count)), 0.0)
+        unit = law._unit()
+        mass = np.where(inside, np.exp(np.log1p(count / unit / n) + law._log_mass(count) + np.log(unit)), 0.0)
         centre = (y - law.rate) * erf(law.to_normal(y) / ROOT_2)
-        return centre + law.rate * (2 * mass - _relative_spread(n, odds))
+        return np.maximum(centre + law.rate * (2 * mass - _relative_spread(n, odds)), 0.0)
 
 
 def _relative_spread(n: Array, odds: Array) -> Array:
