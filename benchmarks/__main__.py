@@ -18,6 +18,7 @@ from benchmarks import (  # noqa: E402
     gpc,
     large,
     recalibration,
+    report,
     summaries,
     tables,
 )
@@ -33,6 +34,7 @@ TABLES = {
     "decisions": decisions.lines,
     "class_measures": class_measures.lines,
     "tables": tables.lines,
+    "report": report.lines,
     "summaries": summaries.lines,
 }
 
