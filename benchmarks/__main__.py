@@ -19,6 +19,7 @@ from benchmarks import (  # noqa: E402
     large,
     laws,
     recalibration,
+    report,
     summaries,
     tables,
 )
@@ -35,6 +36,7 @@ TABLES = {
     "decisions": decisions.lines,
     "class_measures": class_measures.lines,
     "tables": tables.lines,
+    "report": report.lines,
     "summaries": summaries.lines,
 }
 

@@ -370,12 +370,55 @@ def test_demo_writes_a_report(
 
     real = analysing.analyse_table
     quick = {"s": QuantileCalibrator()}
-    monkeypatch.setattr(demo, "analyse_table", lambda path, asked, _, most: real(path, asked, lambda c: quick, most))
+    asked_for = []
+
+    def looked(path: Path, asked: Any, candidates: Any, most: int) -> Any:
+        asked_for.append((asked.group, asked.time, candidates(None)))
+        return real(path, asked, lambda _: quick, most)
+
+    monkeypatch.setattr(demo, "analyse_table", looked)
     out, _ = ok(capsys, "demo", "-o", "some/where")
     assert str(folder / "some/where/report.html") in out
     assert (folder / "some/where/report.html").stat().st_size > 10_000
     frame = pd.read_csv("some/where/forecasts.csv")
-    assert len(frame) == 442 and list(frame.columns) == ["mu", "sigma", "y", "sex", "age"]
+    assert len(frame) == 900 and list(frame.columns) == ["day", "shop", "mu", "sigma", "sales"]
+    assert asked_for == [(["shop"], "day", "quick")] and "why: too narrow by " in out
+    assert json.loads(Path("some/where/report.json").read_text())["decision"]["severity"] == "serious"
+
+
+@pytest.mark.usefixtures("folder")
+def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """1 where a check is as bad as asked; errors keep 2."""
+    frame = pd.read_csv("forecasts.csv")
+    right = frame.assign(sigma=2 * frame["sigma"])
+    right.to_csv("right.csv", index=False)
+    right.assign(sigma=0.89 * right["sigma"]).to_csv("minor.csv", index=False)
+    for name, codes in {"forecasts.csv": (0, 1, 1), "minor.csv": (0, 1, 0), "right.csv": (0, 0, 0)}.items():
+        found = [run(capsys, "evaluate", name, "--fail-on", least)[0] for least in ("none", "warn", "fail")]
+        assert tuple(found) == codes, name
+    code, out, _ = run(capsys, "report", "forecasts.csv", "--quick", "--fail-on", "fail", "-o", "page.html", "--json")
+    assert code == 1 and json.loads(out)["decision"]["worst"] == "fail" and Path("page.html").exists()
+    assert json.loads(Path("page.json").read_text())["fingerprint"] == json.loads(out)["fingerprint"]
+    assert run(capsys, "evaluate", "no.csv", "--fail-on", "fail")[0] == 2
+    assert run(capsys, "evaluate", "forecasts.csv", "--fail-on", "never")[0] == 2
+    out, err = ok(capsys, "evaluate", "right.csv", "--quick")
+    assert "All 7 checks pass." in out and "note: a quick look: three folds instead of five" in err
+
+
+@pytest.mark.usefixtures("folder")
+def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = ok(capsys, "report", "forecasts.csv", "--quick", "--rows", "400", "-o", "page.html")
+    lines = out.splitlines()
+    assert lines[1].startswith("why: too narrow by ") and lines[2].startswith("cost: 90 % intervals get ")
+    assert lines[-2:] == ["The same for programs is in page.json", "The report is in page.html"]
+    assert "note: a quick look: only calibrators that are fitted at once, on 3 folds" in err
+    found = json.loads(Path("page.json").read_text())
+    assert found["decision"]["command"].startswith("calibrant fit forecasts.csv --mean mu --std sigma --target y --me")
+    assert any("400 of 1200 rows were looked at, drawn at random" in text for text in found["decision"]["caveats"])
+    Path("page.json").write_text("{}")
+    assert "`page.json` is there and no report of calibrant's" in fails(
+        capsys, "report", "forecasts.csv", "-o", "page.html"
+    )
 
 
 def test_python_m_calibrant(folder: Path) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import BayesianRidge
-from sklearn.model_selection import KFold, cross_val_predict
+import pytest
 
-from calibrant.engines.example import diabetes_forecasts
+from calibrant.engines.arrow import evaluate
+from calibrant.engines.example import shop_forecasts
 from calibrant.engines.result import Group
 from calibrant.engines.sampling import Sample
 from calibrant.engines.verdict import verdict
 from calibrant.metrics.catalogue import Measured
+from calibrant.tables.columns import Columns
 from calibrant.tables.rows import TableRows
 
 
@@ -47,20 +47,29 @@ def test_classes() -> None:
     assert margins == "After calibration your probabilities are off by 3.1 percentage points on average."
 
 
-def test_the_example_is_forecast_by_models_that_have_not_seen_it() -> None:
-    found, (X, y) = diabetes_forecasts(), load_diabetes(return_X_y=True)
-    expected = cross_val_predict(BayesianRidge(), X, y, cv=KFold(10, shuffle=True, random_state=0))
-    np.testing.assert_allclose(found["mu"].to_numpy(), expected, atol=0.0051)  # rounded to two digits
-    np.testing.assert_array_equal(found["y"].to_numpy(), y)
-    assert 50 < found["sigma"].to_numpy().min() < found["sigma"].to_numpy().max() < 65
-    sexes = load_diabetes(scaled=False).data[:, 1]
-    assert found["sex"].to_pylist() == [str(int(sex)) for sex in sexes]
+def test_the_example_has_the_faults_that_it_speaks_of() -> None:
+    table = shop_forecasts()
+    mu, sigma, sales = (table[name].to_numpy() for name in ("mu", "sigma", "sales"))
+    shop, day = np.array(table["shop"].to_pylist()), (np.arange(900) // 3)
+    z = (sales - mu) / sigma
+    calm = (shop != "harbour") & (day < 200)
+    assert z[calm].std() == pytest.approx(1.4, abs=0.1) and z[calm].mean() == pytest.approx(0, abs=0.15)
+    assert (sales / mu)[shop == "harbour"].mean() == pytest.approx(1.1, abs=0.02)
+    late = (shop != "harbour") & (day >= 200)
+    assert z[late].std() / z[calm].std() == pytest.approx(1.5, abs=0.2)
+    assert table.equals(shop_forecasts())
 
 
-def test_the_example_has_three_ages() -> None:
-    ages, years = diabetes_forecasts()["age"].to_pylist(), load_diabetes(scaled=False).data[:, 0]
-    assert ages.count("under 40") == np.sum(years <= 39) and ages.count("60 and over") == np.sum(years >= 60)
-    assert ages.count("40 to 59") == np.sum((years >= 40) & (years <= 59)) > 200
+def test_the_report_finds_what_is_wrong_with_the_example() -> None:
+    columns = Columns("normal", ("mu", "sigma"), target="sales", group=("shop",), time="day")
+    found = evaluate(shop_forecasts(), columns, candidates="quick")
+    before, after = (found.measures[stage]["coverage_90"] for stage in ("none", found.chosen))
+    assert before.high < 0.72 and after.value > 0.84 and found.chosen.endswith(" by group")
+    assert any(text.startswith("too narrow by 1.") for text in found.decision.causes)
+    checks = {check.key: check for check in found.decision.checks}
+    assert "shop = harbour" in checks["groups"].words and checks["drift"].status == "fail"
+    gone = {group.name: (group.before["coverage_90"].high, group.after["coverage_90"].low) for group in found.groups}
+    assert gone["shop = harbour"][0] < gone["shop = harbour"][1]
 
 
 def test_pieces_without_rows_are_counted_as_read() -> None:

@@ -13,7 +13,9 @@ from calibrant import (
     Poisson,
     QuantileCalibrator,
     ScaleCalibrator,
+    SmoothIsotonicCalibrator,
     TemperatureCalibrator,
+    compare,
     metrics,
 )
 from calibrant.adapters.class_scores import ClassScores
@@ -195,3 +197,30 @@ def test_none_learns_how_many_rows_there_were():
     made = NoCalibrator().fit(LAWS, [0.0, 1.0, 2.0])
     assert made.n_rows_ == 3 and made.transform(LAWS) is LAWS
     assert NoCalibrator().fit(scores(), [0, 1, 0, 1]).transform(scores()).tolist() == [[0.5, 0.5]] * 4
+
+
+def test_of_near_equals_the_simplest_is_taken():
+    found = comparison([2.0, 1.503, 1.5], [0.1, 0.004, 0.0], ranks=(0, 1, 2))
+    assert found.chosen == "a" and found.best == "b"
+    assert found.recommendation == (
+        "Take a: its loss of 1.503 is within one standard error and 0.005 of the least, that of b, and it is simpler, "
+        "0.497 below that of the forecasts as they are."
+    )
+    assert comparison([2.0, 1.503, 1.5], [0.1, 0.002, 0.0], ranks=(0, 1, 2)).chosen == "b"  # beyond its noise
+    assert comparison([2.0, 1.53, 1.5], [0.1, 0.1, 0.0], ranks=(0, 1, 2)).chosen == "b"  # noise or not, that is dear
+    assert comparison([2.0, 1.503, 1.5], [0.1, 0.004, 0.0], ranks=(0, 2, 1)).chosen == "b"
+    assert comparison([2.0, 1.5, 1.5], [0.1, 0.0, 0.0], ranks=(0, 1, 1)).chosen == "a"
+    with pytest.raises(ValueError, match="a rank for each name"):
+        comparison([2.0, 1.5, 1.5], [0.1, 0.0, 0.0], ranks=(0, 1))._check_sound()
+
+
+def test_a_staircase_does_not_win_by_a_hair():
+    """Where a curve with two parameters is right, neither isotonic regression nor its like is taken."""
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        odds = rng.normal(0.0, 1.5, 400)
+        y = rng.random(400) < 1 / (1 + np.exp(-odds))
+        p = 1 / (1 + np.exp(-2 * odds - 0.5))
+        found.append(compare(p, y, {"staircase": SmoothIsotonicCalibrator(), "curve": PlattCalibrator()}))
+    assert {each.chosen for each in found} == {"curve"} and "staircase" in {each.best for each in found}

@@ -7,7 +7,7 @@ from .analysing import FAIL_ON, FOLDS, QUICK, QUICK_FOLDS, analyse_table, leave
 from .console import note, say, say_json
 from .methods import candidates_for
 from .options import JSON, METHODS, ROWS, TABLE, with_columns
-from .results import show_decision, show_groups, show_measures
+from .results import measured_on, show_decision, show_groups, show_measures
 
 
 @with_columns
@@ -38,6 +38,6 @@ def command(
     else:
         show_decision(result)
         say("")
-        show_measures(result)
+        show_measures(result, "" if len(result.y) == result.rows else measured_on(len(result.y), result.rows))
         show_groups(result)
     leave(result, fail_on)

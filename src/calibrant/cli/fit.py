@@ -18,7 +18,7 @@ from ..tables.writing import CALIBRATOR, check_output
 from .console import commands, note, progress, say, say_json
 from .methods import calibrator_of, listed
 from .options import JSON, TABLE, with_columns
-from .results import show_measures
+from .results import measured_on, show_measures
 
 FEWEST, MEASURED = 20, 5_000  # rows for the measures that are saved beside the calibrator
 OUTPUT = Annotated[
@@ -79,7 +79,7 @@ def command(
         return say_json({"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_, **kept})
     if result is not None:
         say(result.verdict, "")
-        show_measures(result)
+        show_measures(result, measured_on(len(result.y), result.rows))
         say("")
     say(f"{type(fitted).__name__} of {fitted.n_rows_:,} rows saved in {output}. To apply it:")
     say(commands(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
@@ -98,5 +98,7 @@ def _measured(sample: Sample, columns: Columns, calibrator: Any, name: str) -> R
 
 
 def _metadata(source: str, columns: Columns, result: Result | None, notes: list[str]) -> dict[str, Any]:
-    measures = {} if result is None else result.to_dict()["measures"]
-    return {"source": source, "columns": columns.to_dict(), "measures": measures, "notes": notes}
+    found: dict[str, Any] = {"source": source, "columns": columns.to_dict(), "measures": {}, "notes": notes}
+    if result is not None:
+        found |= {"measures": result.to_dict()["measures"], "measured": [len(result.y), result.rows]}
+    return found

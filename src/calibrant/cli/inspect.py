@@ -13,7 +13,7 @@ from ..store.calibrators import describe
 from ..tables.columns import Columns
 from .console import say, say_json, say_table
 from .options import JSON
-from .results import in_words
+from .results import in_words, measured_on
 
 CALIBRATOR = Annotated[Path, typer.Argument(help="A file that fit wrote.", metavar="CALIBRATOR", show_default=False)]
 
@@ -43,8 +43,14 @@ def command(calibrator: CALIBRATOR, json: JSON = False) -> None:
         keys = list(dict.fromkeys(key for table in stages.values() for key in table))
         say("")
         rows = [[label(key), *(_saved(table.get(key), key) for table in stages.values())] for key in keys]
-        say_table(["cross-validated", *stages], rows)
+        say_table([_measured(known.get("measured")), *stages], rows)
     return None
+
+
+def _measured(rows: Any) -> str:
+    """On how many rows, as `fit` saved it."""
+    known = isinstance(rows, list) and len(rows) == 2 and all(isinstance(n, int) for n in rows)
+    return measured_on(*rows) if known else "cross-validated"
 
 
 def _roles(columns: Columns) -> str:

@@ -57,7 +57,7 @@ def command(
         say_json({**result.to_dict(), "report": str(output)})
     else:
         show_decision(result)
-        say(f"The report is in {output}, the same for programs in {beside}")
+        say(f"The same for programs is in {beside}", f"The report is in {output}")
     leave(result, fail_on)
 
 

@@ -24,11 +24,20 @@ def show_decision(result: Result) -> None:
         say(f"All {len(found.checks)} checks pass.")
 
 
-def show_measures(result: Result) -> None:
+def show_measures(result: Result, title: str = "") -> None:
     """Every stage's measures, with intervals."""
     keys = list(dict.fromkeys(key for table in result.measures.values() for key in table))
     rows = [[label(key), *(in_words(table.get(key), key) for table in result.measures.values())] for key in keys]
-    say_table(["", *(_title(stage, result.chosen) for stage in result.measures)], rows)
+    say_table([title, *(_title(stage, result.chosen) for stage in result.measures)], rows)
+
+
+def measured_on(rows: int, of: int) -> str:
+    """On how many rows measures were taken, where not on all: A², say, grows with their number.
+
+    >>> measured_on(5000, 200_000), measured_on(100, 100)
+    ('cross-validated, on 5,000 of 200,000 rows', 'cross-validated')
+    """
+    return "cross-validated" if rows >= of else f"cross-validated, on {rows:,} of {of:,} rows"
 
 
 def show_groups(result: Result) -> None:

@@ -16,7 +16,7 @@ from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
 from ..metrics.catalogue import CALIBRATION, MEASURES, Measured, measures_of
 from ..metrics.evaluation import ClassEvaluation, Evaluation
-from ..select.candidates import named
+from ..select.candidates import named, ranks_of
 from ..select.comparison import NONE, Comparison
 from ..select.trial import Trial
 from .bins import conditional_bins, time_bins
@@ -74,7 +74,8 @@ def analyse(
     competitors = named(candidates, trial.forecasts, grouped=bool(columns))
     found = trial.out_of_fold(competitors, _by_name(list(competitors), len(trial.splits), progress))
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
-    comparison = replace(trial.compared(evaluated), left_out=found.left_out)
+    ranks = ranks_of(evaluated, competitors)
+    comparison = replace(trial.compared(evaluated), left_out=found.left_out, ranks=ranks)
     chosen = comparison.chosen
     sides = Sides(trial, evaluated.get(NONE, evaluated[chosen]), evaluated[chosen], NONE in evaluated)
     looked = _looked_at(sides, found.made, comparison, columns)

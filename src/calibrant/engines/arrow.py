@@ -191,7 +191,9 @@ def analysed(
         progress=stage,
     )
     worst = [replace(row, row=int(rows.numbers[row.row])) for row in result.worst]
-    return replace(result, rows=sample.read, worst=worst, notes=[*result.notes, *sample.notes()])
+    notes = sample.notes()
+    mind = replace(result.decision, caveats=[*result.decision.caveats, *map(_sentence, notes)])
+    return replace(result, rows=sample.read, worst=worst, notes=[*result.notes, *notes], decision=mind)
 
 
 def apply(
@@ -266,6 +268,10 @@ def group_of(rows: TableRows) -> NDArray[np.object_]:
     if rows.groups is None:
         raise RoleError("a column of groups must be named: {group}.")
     return np.asarray(joint_labels(*rows.groups.T))
+
+
+def _sentence(note: str) -> str:
+    return f"{note[:1].upper()}{note[1:]}."
 
 
 def _watched(pieces: Iterator[TableRows], sample: Sample | None, progress: Progress | None) -> Iterator[TableRows]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, kolmogorov, ndtri
 
 from .._checks import Array
 from ..metrics._inputs import average, level_grid
@@ -177,13 +177,20 @@ def _drift(sides: Sides, bins: Sequence[Bin]) -> Check | None:
     spread = error * np.sqrt(rows.sum())  # of one row
     if isinstance(sides.before, LawEvaluation):
         spread = max(np.sqrt(mean * (1 - mean)), np.sqrt(0.5 / rows.sum()))
-    by_chance = float(chdtrc(len(bins) - 1, np.dot(rows, np.square(values - mean)) / spread**2))
+    by_chance = _chance_of_drift(rows, (values - mean) / spread)
     gap = float(values.max() - values.min())
     words = f"between blocks of time coverage differs by up to {points(gap)}"
     if not isinstance(sides.before, LawEvaluation):
         words = f"between blocks of time the error of forecasts differs by up to {points(gap)}"
     noise = gap if by_chance > 0.01 else 0.0
     return Found(gap, noise, words).check("drift", "the same at all times", PART_GAP)
+
+
+def _chance_of_drift(rows: Array, values: Array) -> float:
+    """How often calm blocks differ as much by chance: in any way (chi square), or from one time on (a bridge)."""
+    any_way = chdtrc(len(rows) - 1, np.dot(rows, np.square(values)))
+    farthest = np.abs(np.cumsum(rows * values)).max() / np.sqrt(rows.sum())
+    return float(2 * min(any_way, kolmogorov(farthest)))
 
 
 def _gain(sides: Sides, tables: tuple[Table, Table]) -> Check | None:

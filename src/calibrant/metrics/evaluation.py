@@ -35,11 +35,14 @@ class LawEvaluation:
     on_atom : ndarray of bool (n,), optional
         Which outcomes are scored by the log of their mass, the others by the log density; by default those that have
         a mass. Laws that are compared must be given the same.
+    quick : bool
+        Whether spread and CRPS of laws without closed forms may be a little off: see :mod:`.integrated`.
     """
 
     law: Distribution
     y: Array
     on_atom: Mask | None = None
+    quick: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -73,7 +76,7 @@ class LawEvaluation:
     @cached_property
     def _integrals(self) -> tuple[Array, Array] | None:
         """Standard deviations and CRPS where they come from the same integrals."""
-        return std_and_crps(self.law, self.y) if needs_integrals(self.law) else None
+        return std_and_crps(self.law, self.y) if self.quick and needs_integrals(self.law) else None
 
     def inside(self, coverage: float) -> Array:
         """1.0 where the central interval holds the outcome, else 0.0."""
@@ -85,7 +88,7 @@ class LawEvaluation:
     def __getitem__(self, rows: Any) -> LawEvaluation:
         """Some of the rows, with what is known of them."""
         on_atom = None if self.on_atom is None else self.on_atom[rows]
-        return _with_columns(LawEvaluation(self.law[rows], self.y[rows], on_atom), self, rows)
+        return _with_columns(LawEvaluation(self.law[rows], self.y[rows], on_atom, self.quick), self, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,9 @@ from .trial import Trial, sorted_classes
 class AutoCalibrator(Calibrator):
     """The calibrator whose cross-validated logarithmic score is best, "none" competing, fitted to all rows.
 
-    "None" is taken if it is within one standard error of the best. No method wins everywhere. It takes what the others
-    take, class scores or distributions, and is used like them.
+    "None" is taken if it is within one standard error of the best; else the simplest that is both within one standard
+    error and within 0.005 nats of it. No method wins everywhere. It takes what the others take, class scores or
+    distributions, and is used like them.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from .none import NoCalibrator
 
 BY_GROUP = " by group"
 QUICK = "quick"
+_ONE_A_GROUP, _UNKNOWN = 10, 1000  # ranks
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Method:
         Whether it takes margins of classes, which are no probabilities.
     classes : int
         The least number of classes that it is made for.
+    rank : int
+        How much it can bend: among candidates that are equally good the one of least rank is taken.
     """
 
     make: Callable[..., Any]
@@ -45,29 +48,30 @@ class Method:
     quick: bool = False
     of_margins: bool = True
     classes: int = 2
+    rank: int = 1
 
 
 METHODS: dict[str, dict[str, Method]] = {
     "distributions": {
-        "quantile": Method(r.QuantileCalibrator, True, True),
+        "quantile": Method(r.QuantileCalibrator, True, True, rank=2),
         "scale": Method(r.ScaleCalibrator, True, True),
-        "density": Method(r.DensityCalibrator, True),
-        "gp-beta": Method(r.GPBetaCalibrator, True),
-        "gpc": Method(r.GPCCalibrator),
-        "flow": Method(r.FlowCalibrator),
-        "stack": Method(r.StackCalibrator, True),
+        "density": Method(r.DensityCalibrator, True, rank=4),
+        "gp-beta": Method(r.GPBetaCalibrator, True, rank=4),
+        "gpc": Method(r.GPCCalibrator, rank=4),
+        "flow": Method(r.FlowCalibrator, rank=3),
+        "stack": Method(r.StackCalibrator, True, rank=5),
     },
     "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
     "scores": {
         "temperature": Method(c.TemperatureCalibrator, True, True, of_margins=False),
-        "platt": Method(c.PlattCalibrator, True, True),
-        "beta": Method(c.BetaCalibrator, True, True, of_margins=False),
-        "vector": Method(c.VectorCalibrator, True, of_margins=False, classes=3),
-        "dirichlet": Method(c.DirichletCalibrator, True, of_margins=False, classes=3),
-        "smooth-isotonic": Method(c.SmoothIsotonicCalibrator, True),
-        "isotonic": Method(c.IsotonicCalibrator, True),
-        "venn-abers": Method(c.VennAbersCalibrator, True),
-        "binning": Method(c.BinningCalibrator),
+        "platt": Method(c.PlattCalibrator, True, True, rank=2),
+        "beta": Method(c.BetaCalibrator, True, True, of_margins=False, rank=3),
+        "vector": Method(c.VectorCalibrator, True, of_margins=False, classes=3, rank=4),
+        "dirichlet": Method(c.DirichletCalibrator, True, of_margins=False, classes=3, rank=5),
+        "smooth-isotonic": Method(c.SmoothIsotonicCalibrator, True, rank=6),
+        "isotonic": Method(c.IsotonicCalibrator, True, rank=6),
+        "venn-abers": Method(c.VennAbersCalibrator, True, rank=7),
+        "binning": Method(c.BinningCalibrator, rank=6),
     },
 }
 """By kind of forecasts, then by name."""
@@ -131,6 +135,24 @@ def _given(candidates: Any) -> dict[str, Any]:
     if NONE in chosen:
         raise ValueError('`candidates` must not be called "none", which is for the forecasts as they are.')
     return chosen
+
+
+def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, ...]:
+    """How simple candidates are, by their kind; one a group is less so, and of kinds without a name nothing is known.
+
+    >>> ranks_of(["none", "b", "a"], {"none": NoCalibrator(), "a": r.ScaleCalibrator(), "b": r.QuantileCalibrator()})
+    (0, 2, 1)
+    """
+    known = {each.make: each.rank for table in METHODS.values() for each in table.values()}
+
+    def rank(item: Any) -> int:
+        if isinstance(item, NoCalibrator):
+            return 0
+        if isinstance(item, GroupedCalibrator):
+            return _ONE_A_GROUP + rank(item.calibrator)
+        return known.get(type(item), _UNKNOWN)
+
+    return tuple(rank(candidates[name]) for name in names)
 
 
 def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:

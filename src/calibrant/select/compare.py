@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .candidates import named, scores_kind, task_of
+from .candidates import named, ranks_of, scores_kind, task_of
 from .comparison import Comparison
 from .reading import read_forecasts
 from .trial import Progress, Trial
@@ -79,4 +79,5 @@ def compared(
     """The comparison of named candidates in a trial, with all measures or only the loss."""
     found = trial.out_of_fold(candidates, progress)
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
-    return replace(trial.compared(evaluated, full=full), left_out=found.left_out)
+    ranks = ranks_of(evaluated, candidates)
+    return replace(trial.compared(evaluated, full=full), left_out=found.left_out, ranks=ranks)

@@ -13,6 +13,7 @@ from .._checks import Array
 from ..metrics.catalogue import FRONT, Measured, label, measures_of
 
 NONE = "none"
+SIMPLER = 0.005  # nats that simplicity may cost at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class Comparison:
         By candidate, then by measure: value, standard error and interval.
     left_out : dict
         Candidates that could not be fitted, and why.
+    ranks : tuple of int
+        How simple each candidate is, the simplest with the least; empty where that is not known.
     """
 
     names: tuple[str, ...]
@@ -39,6 +42,7 @@ class Comparison:
     error: Array
     measures: tuple[dict[str, Measured], ...] = field(default=(), repr=False)
     left_out: dict[str, str] = field(default_factory=dict, repr=False)
+    ranks: tuple[int, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(
@@ -61,6 +65,8 @@ class Comparison:
         """Raise ValueError if a number is not there for each name; where too few rows were compared all are NaN."""
         if not len(self.names) == len(self.loss) == len(self.error):
             raise ValueError("Comparison must have a loss and an error for each name.")
+        if self.ranks and len(self.ranks) != len(self.names):
+            raise ValueError("Comparison must have a rank for each name, or none.")
 
     @property
     def notes(self) -> list[str]:
@@ -74,9 +80,21 @@ class Comparison:
 
     @property
     def chosen(self) -> str:
-        """Name of the best candidate; "none" if that is within one standard error of it: change needs a reason."""
-        near = self.loss[0] <= self.loss.min() + np.nan_to_num(self.error[0])
-        return NONE if self.names[0] == NONE and near else self.best
+        """Name of the candidate to take.
+
+        "None" if its loss is within one standard error of the least: change needs a reason. Else the simplest of those
+        whose loss is within one standard error of the least and at most 0.005 nats above it: what is more complicated
+        has to be better by more than noise or rounding. The standard error is that of the difference of the two on the
+        same rows. Where it is not known which is simpler, the one of least loss.
+        """
+        least, error = self.loss.min(), np.nan_to_num(self.error)
+        if self.names[0] == NONE and self.loss[0] <= least + error[0]:
+            return NONE
+        if not self.ranks:
+            return self.best
+        near = self.loss <= least + np.minimum(error, SIMPLER)
+        kept = [i for i, name in enumerate(self.names) if near[i] and name != NONE]
+        return self.names[min(kept, key=lambda i: (self.ranks[i], self.loss[i]))]
 
     @property
     def front(self) -> NDArray[np.bool_]:
@@ -103,9 +121,13 @@ class Comparison:
         if self.chosen == NONE:
             behind = f"{self.best} is only {self.loss[0] - self.loss[i]:.2g} better, within one standard error"
             return f"Leave the forecasts as they are: {behind if i else 'no candidate is better'}."
-        reason = f"its loss of {self.loss[i]:.4g} is the least"
+        k = self.names.index(self.chosen)
+        reason = f"its loss of {self.loss[k]:.4g} is the least"
+        if k != i:
+            near = f"within one standard error and {SIMPLER:g} of the least, that of {self.best}"
+            reason = f"its loss of {self.loss[k]:.4g} is {near}, and it is simpler"
         if self.names[0] == NONE:
-            reason += f", {self.loss[0] - self.loss[i]:.3g} below that of the forecasts as they are"
+            reason += f", {self.loss[0] - self.loss[k]:.3g} below that of the forecasts as they are"
         return f"Take {self.chosen}: {reason}."
 
     def to_frame(self) -> Any:

@@ -210,7 +210,7 @@ class Trial:
         y = self.y[self.tested]
         if self.classes is not None:
             return ClassEvaluation(made.values, encode(y, self.classes), self.classes)
-        return LawEvaluation(made, y, self.on_atom)
+        return LawEvaluation(made, y, self.on_atom, quick=True)
 
     def compared(self, made: Mapping[str, Evaluation], *, full: bool = True) -> Comparison:
         """Candidates side by side, by the log score of rows that they had not seen; with all measures or only that."""
