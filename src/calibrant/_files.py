@@ -48,6 +48,15 @@ def write_atomically(path: Path, fill: Callable[[BinaryIO], None]) -> None:
         raise type(reason)(f"cannot write `{path}`: {reason.strerror}.") from reason
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all; what has no letters becomes question marks."""
+
+    def fill(file: BinaryIO) -> None:
+        file.write(text.encode(errors="replace"))
+
+    write_atomically(path, fill)
+
+
 def check_is_file(path: Path) -> None:
     """Raise OSError where there is something at the end of a path that is no file: a folder, a device, a pipe."""
     try:

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
+from calibrant._files import write_text
 from calibrant.tables.sources import open_table
-from calibrant.tables.writing import CALIBRATOR, PAGE, check_output, write_table, write_text
+from calibrant.tables.writing import CALIBRATOR, PAGE, check_output, write_table
 from tests.tables.examples import FORMATS, TABLE, one_table
 
 

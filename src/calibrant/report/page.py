@@ -11,9 +11,8 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import BinaryIO
 
-from .._files import write_atomically
+from .._files import write_text
 from .._version import __version__
 from ..engines.result import Bin, Result
 from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, label
@@ -71,12 +70,7 @@ def render(result: Result) -> str:
 
 def write(result: Result, path: str | os.PathLike[str]) -> None:
     """Write the page to exactly this path, whole or not at all."""
-    text = render(result).encode(errors="replace")
-
-    def fill(file: BinaryIO) -> None:
-        file.write(text)
-
-    write_atomically(Path(path), fill)
+    write_text(Path(path), render(result))
 
 
 def _anchor(title: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from .._checks import column
-from .._files import write_atomically
+from .._files import write_text
 from .._types import Labels, Numbers, Weights
 from ..adapters.class_scores import ClassScores
 from ..distributions import Distribution
@@ -101,12 +101,7 @@ def write_report(result: Result, path: str | os.PathLike[str]) -> Path:
 
     beside = check_beside(Path(path))
     write(result, path)
-    text = result.to_json().encode(errors="replace")
-
-    def fill(file: BinaryIO) -> None:
-        file.write(text)
-
-    write_atomically(beside, fill)
+    write_text(beside, result.to_json())
     return beside
 
 

@@ -112,11 +112,6 @@ def _write_out(fill: Callable[[BinaryIO], None]) -> None:
         raise BrokenPipeError("cannot write stdout: nobody reads it to the end.") from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    write_atomically(path, lambda file: _ignored(file.write(text.encode("utf-8"))))
-
-
 def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
     if kind == "parquet":
         texts = [field.name for field in schema if any(is_kind(field.type) for is_kind in _TEXTS)]
@@ -125,7 +120,3 @@ def _writer(kind: str, path: Path, file: BinaryIO, schema: pa.Schema) -> Any:
         return pa.ipc.new_file(file, schema)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     return csv.CSVWriter(file, schema, write_options=csv.WriteOptions(delimiter=delimiter))
-
-
-def _ignored(_: Any) -> None:
-    return None
