@@ -1,13 +1,15 @@
 # Everything runs in a private environment, .venv, made on first use from pyproject.toml.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench mutants clean
+.PHONY: help demo test test-oldest test-pythons lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 VENV := .venv
+OLDEST := .venv-oldest
+PYTHONS := 3.12 3.13
 BIN := $(VENV)/bin
 
 # One thread a process: the test workers are the parallelism, and timings are comparable.
@@ -17,7 +19,7 @@ export MKL_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.stamp-app  ## recalibrate models on the diabetes data; writes demo.html and a full report
 	$(BIN)/python examples/demo.py --output demo.html
@@ -25,6 +27,28 @@ demo: $(VENV)/.stamp-app  ## recalibrate models on the diabetes data; writes dem
 
 test: lint  ## style, types, import contract, doctests and tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+# A part of the tests that takes half a minute. Old packages beside newer ones of which they know nothing are told that
+# what they use is deprecated: that is no error here.
+QUICK := tests/test_import.py tests/test_files.py tests/store/test_calibrators.py tests/links tests/maps/test_beta.py \
+	src/calibrant/distributions src/calibrant/maps src/calibrant/calibration
+QUICK_APP := $(QUICK) tests/distributions/test_truncated.py tests/numerics tests/tables tests/cli/test_console.py \
+	src/calibrant/metrics src/calibrant/regression src/calibrant/classification src/calibrant/cli src/calibrant/engines
+QUICKLY := -m pytest -q -p no:cacheprovider -W default::DeprecationWarning
+
+test-oldest: $(OLDEST)/.stamp  ## a quick part of the tests with the oldest versions that pyproject.toml declares
+	$(OLDEST)/bin/python $(QUICKLY) $(QUICK_APP)
+
+test-pythons: $(PYTHONS:%=test-python-%)  ## the same with other versions of Python, where they are installed
+
+test-python-%:
+	@python=$$(for each in python$* $$HOME/.pyenv/versions/$*.*/bin/python; do \
+		$$each -c "" 2>/dev/null && echo $$each && break; done); \
+	if [ -z "$$python" ]; then echo "Python $* is not installed: not tested."; exit 0; fi; \
+	test -e .venv-$*/.stamp || { $$python -m venv .venv-$* && \
+		.venv-$*/bin/python -m pip install --quiet numpy scipy scikit-learn pandas polars pytest hypothesis && \
+		touch .venv-$*/.stamp; } && \
+	.venv-$*/bin/python $(QUICKLY) $(QUICK)
 
 lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/ruff check .
@@ -39,11 +63,17 @@ mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the t
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
 
 clean:  ## remove the environment, caches and outputs
-	rm -rf $(VENV) build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
+	rm -rf $(VENV) .venv-* build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+$(OLDEST)/.stamp: pyproject.toml .ci/floors.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) .ci/floors.py app pandas polars pytest hypothesis > $(OLDEST)/floors.txt
+	$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/floors.txt
+	touch $@
 
 # The test environment contains the application's, so it stamps both.
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
