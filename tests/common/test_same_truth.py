@@ -14,7 +14,7 @@ from calibrant.metrics.catalogue import CALIBRATION, LOSS, measures_of
 from calibrant.select.comparison import NONE
 from tests.common.test_commands import found_by
 
-LEVELS, MEMBERS, ROWS = np.arange(1, 20) / 20, 400, 800
+LEVELS, MEMBERS, ROWS = np.arange(1, 20) / 20, 1000, 800
 
 
 def told(width: float) -> dict[str, pd.DataFrame]:

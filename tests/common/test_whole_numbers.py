@@ -21,7 +21,7 @@ Y = X + np.cos(np.arange(N) ** 2)
 LAW = Normal(X, 1.0)
 P = 1 / (1 + np.exp(-X))
 LABELS = (Y > 0).astype(int)
-FORECASTS = {"dist": (Y, LAW), "y_pred": (Y, X), "y_proba": (LABELS, P)}
+FORECASTS = {"dist": (Y, LAW), "dists": (Y, LAW), "y_pred": (Y, X), "y_proba": (LABELS, P)}
 OTHERS: dict[str, tuple[Any, ...]] = {
     "bootstrap_interval": (metrics.crps, Y, LAW),
     "noise_floor": (metrics.ece, P),

@@ -204,14 +204,17 @@ def test_evaluate_is_analyse_of_the_rows(tmp_path: Path) -> None:
         share, error, low, high = group.before["coverage_90"]
         assert error == pytest.approx(np.sqrt(share * (1 - share) / group.rows))
         assert high - low == pytest.approx(2 * 1.645 * error, rel=0.02) and low < share < high  # 90 % around a share
-    assert result.source.endswith("a.parquet") and result.notes == ["30 of 3000 rows have no outcome and are left out"]
+    assert result.source.endswith("a.parquet") and result.notes == [
+        "the first 495 of 2970 rows in time are learned from, not measured",
+        "30 of 3000 rows have no outcome and are left out",
+    ]
     worst = result.worst[0].row
     z = np.abs(d["y"] - d["mu"]) / d["sigma"]
     late = np.arange(N) >= N / 6  # the first block is never tested
     score = np.where(late, z**2 / 2 + np.log(d["sigma"]), -np.inf)
     assert worst == np.nanargmax(score)
     sampled = arrow.evaluate(file(tmp_path, d), columns, candidates=candidates, most=500)
-    assert sampled.notes[1] == "500 of 2970 rows were looked at, drawn at random"
+    assert "500 of 2970 rows were looked at, drawn at random" in sampled.notes
     assert sampled.rows == N and len(sampled.y) < 500
 
 

@@ -98,7 +98,8 @@ def many(laws: Result) -> Result:
     table = laws.measures["scale"]
     found = [{**table, **_moved(table, shift)} for shift in (9.0, *rng.normal(scale=0.003, size=14))]
     loss = np.array([each["nll"].value for each in found])
-    comparison = replace(laws.comparison, names=names, loss=loss, error=np.full(15, 0.002), measures=tuple(found))
+    error, ranks = np.full(15, 0.002), tuple(range(15))
+    comparison = replace(laws.comparison, names=names, loss=loss, error=error, measures=tuple(found), ranks=ranks)
     stages = {name: laws.stages["none" if name == "none" else "scale"] for name in names}
     return replace(laws, groups=groups, comparison=comparison, stages=stages)
 

@@ -183,7 +183,8 @@ class ParetoDisplay(Display):
         if not self.far.any() or not near.any():
             return
         ends = [self.loss[near]] if self.loss_interval is None else [self.loss[near], self.loss_interval[near].ravel()]
-        low, high = (pick(np.concatenate(ends)) for pick in (np.nanmin, np.nanmax))
+        places = np.concatenate(ends)
+        low, high = (pick(places[np.isfinite(places)]) for pick in (np.min, np.max))
         edge = high + 0.12 * (high - low)
         ax.set_xlim(low - 0.05 * (high - low), edge)
         for k in np.flatnonzero(self.far):

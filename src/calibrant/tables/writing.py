@@ -54,11 +54,11 @@ def check_output(
     target = Path(path)
     if table and str(target) == PIPE:
         return target
+    check_is_file(target)
     if not overwrite:
         check_not_read(target, inputs)
     if table and target.suffix.lower() not in FORMATS:
         raise ValueError(f"cannot tell the format of `{target}`; name it .parquet, .csv, .tsv or .arrow.")
-    check_is_file(target)
     folder = Path(os.path.realpath(target)).parent
     if not folder.is_dir():
         shown = folder if target.is_symlink() else target.parent
