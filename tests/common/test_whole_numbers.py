@@ -50,8 +50,9 @@ def hands() -> Iterator[tuple[str, str, Call]]:
     for name in displays.__all__:
         make = getattr(getattr(displays, name), "from_predictions", None)
         for argument in whole(make) if make else ():
-            given = FORECASTS[list(inspect.signature(make).parameters)[1]]
-            yield name, argument, lambda value, m=make, g=given, a=argument: m(*g, **{a: value})
+            taken = list(inspect.signature(make).parameters)
+            given, beside = FORECASTS[taken[1]], {"groups": LABELS} if "groups" in taken else {}
+            yield name, argument, lambda value, m=make, g=given, a=argument, b=beside: m(*g, **b, **{a: value})
     for name in calibrant.__all__:
         kind = getattr(calibrant, name)
         if isinstance(kind, type) and issubclass(kind, BaseEstimator):

@@ -34,7 +34,7 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
     "CalibrationMap": (rooms.CalibrationMapDisplay.from_forecasts(LAW, LAW), "one line for all forecasts"),
     "ClassMap": (rooms.ClassMapDisplay.from_forecasts(P, P), "900 rows, 1 of the classes drawn"),
     "ConditionalCoverage": (
-        rooms.ConditionalCoverageDisplay.from_predictions(Y, LAW, bins=5),
+        rooms.ConditionalCoverageDisplay.from_predictions(Y, LAW, n_bins=5),
         "5 bins, off by at most forecasts ",
     ),
     "Confusion": (

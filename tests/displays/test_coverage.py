@@ -76,12 +76,12 @@ def test_bins_along_numbers_dates_and_forecasts(y: np.ndarray) -> None:
     days = np.datetime64("2024-01-01") + places
     law = Normal(places / N, 0.5 + places / N)
     for x in (places, days, "level", "width"):
-        display = ConditionalCoverageDisplay.from_predictions(y, {"one": law, "two": RIGHT}, x=x, bins=4)
+        display = ConditionalCoverageDisplay.from_predictions(y, {"one": law, "two": RIGHT}, x=x, n_bins=4)
         for k, rows in enumerate(np.split(np.arange(N)[::-1], 4)):
             assert display.sides["one"][k, 0] == pytest.approx(metrics.coverage(y[rows], law[rows]))
             assert display.sides["two"][k, 0] == pytest.approx(metrics.coverage(y[rows], RIGHT[rows]))
         display.plot().figure_.canvas.draw()
-    display = ConditionalCoverageDisplay.from_predictions(y, law, x=days, bins=4).plot()
+    display = ConditionalCoverageDisplay.from_predictions(y, law, x=days, n_bins=4).plot()
     assert display.low[0] == days.min() and display.high[-1] == days.max()
     middle = [dot.get_xdata()[0] for dot in display.dots_["forecasts"]]
     expected = (display.low.astype(float) + display.high.astype(float)) / 2
@@ -89,7 +89,7 @@ def test_bins_along_numbers_dates_and_forecasts(y: np.ndarray) -> None:
 
 
 def test_bins_of_numbers_stand_side_by_side(y: np.ndarray) -> None:
-    display = ConditionalCoverageDisplay.from_predictions(y, RIGHT, x=10.0 ** (np.arange(N) / 40), bins=5).plot()
+    display = ConditionalCoverageDisplay.from_predictions(y, RIGHT, x=10.0 ** (np.arange(N) / 40), n_bins=5).plot()
     np.testing.assert_allclose([dot.get_xdata()[0] for dot in display.dots_["forecasts"]], np.arange(5) + 0.5)
     edges = [*display.low, display.high[-1]]
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == [f"{edge:.3g}" for edge in edges]

@@ -44,7 +44,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "calibration_map": lambda ax: rooms.CalibrationMapDisplay.from_forecasts(NARROW, WIDE, rows=4).plot(ax=ax),
     "class_map": lambda ax: ClassMapDisplay.from_forecasts(P, 0.1 + 0.7 * P**2).plot(ax=ax),
     "conditional_coverage": lambda ax: rooms.ConditionalCoverageDisplay.from_predictions(
-        Y, {"narrow": NARROW, "wide": WIDE}, x="width", bins=4
+        Y, {"narrow": NARROW, "wide": WIDE}, x="width", n_bins=4
     ).plot(ax=ax),
     "confusion": lambda ax: rooms.ConfusionDisplay.from_predictions(LABELS, np.where(P > 0.6, "yes", "no")).plot(ax=ax),
     "density": lambda ax: rooms.DensityDisplay.from_predictions(Y, WIDE, x=X).plot(ax=ax),

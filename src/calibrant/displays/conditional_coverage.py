@@ -68,7 +68,7 @@ class ConditionalCoverageDisplay(Display):
     >>> from calibrant import Normal
     >>> from calibrant.displays import ConditionalCoverageDisplay
     >>> y, law = [0.1, 2.0, 0.2, -0.3], Normal([0.0] * 4, 1.0)
-    >>> display = ConditionalCoverageDisplay.from_predictions(y, law, x=[2021, 2020, 2022, 2019], bins=2)
+    >>> display = ConditionalCoverageDisplay.from_predictions(y, law, x=[2021, 2020, 2022, 2019], n_bins=2)
     >>> display.low, display.high, display.sides["forecasts"][:, 0]
     (array([2019, 2021]), array([2020, 2022]), array([0.5, 1. ]))
     """
@@ -92,7 +92,7 @@ class ConditionalCoverageDisplay(Display):
         dists: Any,
         *,
         x: Any = "level",
-        bins: int = 10,
+        n_bins: int = 10,
         coverage: float = 0.9,
         name: str | None = None,
         sample_weight: Weights = None,
@@ -108,7 +108,7 @@ class ConditionalCoverageDisplay(Display):
         x : "level", "width" or array-like (n,)
             What bins are made of: the predicted median, the width of the interval, both of the first forecasts, or
             numbers or dates of your own.
-        bins : int
+        n_bins : int
             How many.
         coverage : float
             Of the intervals.
@@ -118,7 +118,7 @@ class ConditionalCoverageDisplay(Display):
         by_name = forecasts_by_name(dists, name)
         places = _along(x, as_distribution(next(iter(by_name.values()))), coverage)
         weights = sample_weights(sample_weight, len(places))
-        labels = equal_mass_bins(places.astype(np.float64), weights, bins)
+        labels = equal_mass_bins(places.astype(np.float64), weights, n_bins)
         parts = [np.flatnonzero(labels == k) for k in np.unique(labels)]
         sides = shares_inside(y_true, by_name, parts, coverage, sample_weight)
         ends = [np.array([pick(places[rows]) for rows in parts]) for pick in (np.min, np.max)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array
+from .._checks import Array, count
 from .._types import Numbers, Weights
 from ..calibration.labels import labels_of, rows_by_label
 from ._axes import COLOURS, add_title, dress
@@ -132,7 +132,7 @@ class GroupCoverageDisplay(Display):
         if not values or any(len(ends) != len(names) for ends in values.values()):
             raise ValueError(f"`sides` must have value, low and high end of each of the {len(names)} groups.")
         off = np.abs(next(iter(values.values()))[:, 0] - goal)
-        order = np.argsort(-np.nan_to_num(off, nan=-1.0), kind="stable")[:most]
+        order = np.argsort(-np.nan_to_num(off, nan=-1.0), kind="stable")[: count(most, "most")]
         kept = {side: ends[order] for side, ends in values.items()}
         return cls(names=[names[k] for k in order], sides=kept, goal=goal, label=label, of=len(names), name=name)
 
