@@ -41,7 +41,7 @@ class GEV(LocationScale):
     >>> law = GEV(0.0, [1.0, 2.0], [0.0, 0.25])
     >>> law.interval(0.9).round(3)
     array([[-1.097,  2.97 ],
-           [-1.919,  8.809]])
+           [-1.919,  8.81 ]])
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale", "shape")

@@ -37,7 +37,7 @@ class SkewNormal(LocationScale):
     >>> law = SkewNormal(0.0, [1.0, 2.0], [0.0, 4.0])
     >>> law.interval(0.9).round(3)
     array([[-1.645,  1.645],
-           [-0.306,  3.92 ]])
+           [-0.161,  3.92 ]])
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale", "shape")
