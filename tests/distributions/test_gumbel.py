@@ -23,7 +23,8 @@ def test_agrees_with_scipy():
         y = peer.ppf(q)
         np.testing.assert_allclose(LAW.ppf(q), y, rtol=1e-13)
         np.testing.assert_allclose(LAW.logcdf(y), peer.logcdf(y), rtol=1e-9)
-        np.testing.assert_allclose(LAW.logsf(y), peer.logsf(y), rtol=1e-9)
+        upper = np.log1p(-np.exp(peer.logcdf(y))) if q < 0.5 else np.log(-np.expm1(peer.logcdf(y)))
+        np.testing.assert_allclose(LAW.logsf(y), upper, rtol=1e-9)  # SciPy before 1.15 takes the log of 1 - cdf
         np.testing.assert_allclose(LAW.logpdf(y), peer.logpdf(y), rtol=1e-12)
     np.testing.assert_allclose(LAW.mean(), peer.mean(), rtol=1e-13)
     np.testing.assert_allclose(LAW.var(), peer.var(), rtol=1e-13)

@@ -117,7 +117,8 @@ class ScipyLaw(Distribution):
         z = score_of(lower, upper)
         tiny = np.minimum(lower, upper) < TINY
         if tiny.any() and self.source.has_own("logcdf", "logsf"):
-            z = np.where(tiny, score_of_logs(self._ask("logcdf", y), self._ask("logsf", y)), z)
+            far = score_of_logs(self._ask("logcdf", y), self._ask("logsf", y))
+            z = np.where(tiny & ~np.isnan(far), far, z)
         return z
 
     def _tails(self, y: Array) -> tuple[Array, Array]:

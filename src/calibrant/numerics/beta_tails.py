@@ -10,13 +10,28 @@ from scipy.special import betainc, betaincc
 
 from .._checks import Array
 from .factorials import deviance, log_beta_kernel
+from .gamma_tails import gamma_score
 from .tails import Mask, score_of_tail
 
+HUGE, VAST = 1e15, 1e35  # shapes
 _TERMS = 60  # of a continued fraction, enough from 4 standard deviations on
 
 
 def beta_score(a: Array, b: Array, odds: Array, difference: Array) -> Array:
     r"""Normal scores of :math:`I_p(a, b)` with q/p = odds and difference = aq - bp."""
+    small, large = np.minimum(a, b), np.maximum(a, b)
+    root, limit = small > HUGE, (large > VAST) & (small <= HUGE)  # where SciPy takes for ever, or gives up
+    if not (root | limit).any():
+        return _plain_score(a, b, odds, difference)
+    z = np.empty(np.shape(root))
+    for rows, score in ((root, _signed_root), (limit, _gamma_limit), (~(root | limit), _plain_score)):
+        if rows.any():
+            z[rows] = score(a[rows], b[rows], odds[rows], difference[rows])
+    return z
+
+
+def _plain_score(a: Array, b: Array, odds: Array, difference: Array) -> Array:
+    """From SciPy's tails, or in logs where they are tiny."""
     p, q = 1 / (1 + odds), odds / (1 + odds)
     swap = odds <= 1  # the smaller of p and q carries the digits
     first, second, x = np.where(swap, b, a), np.where(swap, a, b), np.where(swap, q, p)
@@ -34,16 +49,19 @@ def beta_score(a: Array, b: Array, odds: Array, difference: Array) -> Array:
         kernel = log_beta_kernel(a[i], b[i], odds[i], difference[i])
         return kernel - np.log(_beta_fraction(other, np.where(upper[i], q[i], p[i]), sign * difference[i]))
 
-    lost = np.isnan(tail) & ~far
-    if not lost.any():
-        return score_of_tail(tail, upper, log_tail)
-    z = score_of_tail(np.where(lost, 0.5, tail), upper, log_tail)
-    z[lost] = _signed_root(a[lost], b[lost], odds[lost], difference[lost])
-    return z
+    return score_of_tail(tail, upper, log_tail)
+
+
+def _gamma_limit(a: Array, b: Array, odds: Array, difference: Array) -> Array:
+    """Scores where one shape is so vast that only the other counts: a gamma law."""
+    few = a < b
+    with np.errstate(all="ignore"):
+        score = gamma_score(np.where(few, a, b), np.where(few, b / odds, a * odds))
+    return np.where(few, score, -score)
 
 
 def _signed_root(a: Array, b: Array, odds: Array, difference: Array) -> Array:
-    """The root of twice the deviance: the score but for the inverse root of the smaller shape, where SciPy gives up."""
+    """The root of twice the deviance: the score but for the inverse root of the smaller shape."""
     p, q = 1 / (1 + odds), odds / (1 + odds)
     misfit = deviance(a, (a + b) * p, difference) + deviance(b, (a + b) * q, -difference)
     return np.asarray(-np.sign(difference) * np.sqrt(2 * np.maximum(misfit, 0.0)))
