@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from .._checks import Array
@@ -28,6 +29,7 @@ RESAMPLES = 200
 _ONE = 1.01  # rows; weights that add up to about one row tell no spread
 Unit = Literal["nats", "share", "outcome", ""]
 OfWeights = Callable[[Array], float]
+Counts = NDArray[np.int64]
 
 
 class Measured(NamedTuple):
@@ -88,11 +90,16 @@ class Measure:
             return average(self.rows(evaluation), weights)
         return self._whole(evaluation)(weights)
 
-    def measured(self, evaluation: Any, weights: Array, n: float | None = None) -> Measured:
-        """Value, standard error and interval, from rows that are worth n independent ones (the sum of the weights)."""
+    def measured(
+        self, evaluation: Any, weights: Array, n: float | None = None, drawn: Iterable[Counts] | None = None
+    ) -> Measured:
+        """Value, standard error and interval, from rows that are worth n independent ones (the sum of the weights).
+
+        ``drawn`` is what :func:`drawn_again` gives, where several measures share it.
+        """
         n = float(weights.sum()) if n is None else n
         if self.rows is None:
-            return _resampled(self._whole(evaluation), weights, n)
+            return _resampled(self._whole(evaluation), weights, drawn_again(weights, n) if drawn is None else drawn)
         values = self.rows(evaluation)
         return _share(values, weights, n) if self.unit == "share" else _mean(values, weights, n)
 
@@ -120,12 +127,16 @@ def _share(values: Array, weights: Array, n: float) -> Measured:
     return Measured(p, float(np.sqrt(p * (1 - p) / n)), min(p, max(0.0, float(low))), max(p, min(1.0, float(high))))
 
 
-def _resampled(value_of: OfWeights, weights: Array, n: float) -> Measured:
+def drawn_again(weights: Array, n: float) -> Iterator[Counts]:
+    """How often each row comes when n rows are drawn again with these weights, 200 times, always the same."""
+    rng, share, size = np.random.default_rng(0), weights / weights.sum(), max(1, round(n))
+    return (rng.multinomial(size, share) for _ in range(RESAMPLES))
+
+
+def _resampled(value_of: OfWeights, weights: Array, drawn: Iterable[Counts]) -> Measured:
     """A measure of all rows together, never below 0, with the spread of its values on rows drawn again."""
-    value, rng = value_of(weights), np.random.default_rng(0)
-    share, size = weights / weights.sum(), max(1, round(n))
-    draws = [value_of(rng.multinomial(size, share).astype(np.float64)) for _ in range(RESAMPLES)]
-    error = float(np.std(draws, ddof=1))
+    value = value_of(weights)
+    error = float(np.std([value_of(times.astype(np.float64)) for times in drawn], ddof=1))
     reach = float(ndtri(0.5 + LEVEL / 2)) * error
     return Measured(value, error, max(0.0, value - reach), value + reach)
 

@@ -22,13 +22,14 @@ from ..calibration.marginal import unwatched
 from ..calibration.rows import learnable_rows
 from ..distributions import Distribution, concatenate
 from ..distributions.scores import score_intervals
-from ..metrics.catalogue import LOSS, MEASURES, Measured, measures_of
+from ..metrics.catalogue import LOSS, MEASURES, Measured, drawn_again, measures_of
 from ..metrics.evaluation import ClassEvaluation, Evaluation, LawEvaluation
 from .comparison import Comparison
 from .distinct import Places
 from .splits import Split, split_rows
 
 Progress = Callable[[int, int], Any]
+MOST_KEPT = 20_000  # rows whose draws are kept
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
@@ -221,13 +222,19 @@ class Trial:
         found = Comparison.of(tuple(made), losses, weights, self.n_tested, measures)
         return replace(found, error=np.full(len(losses), np.inf)) if self.is_too_small else found
 
+    @cached_property
+    def _drawn(self) -> list[NDArray[np.int64]] | None:
+        """The tested rows drawn again, for all measures of all candidates; of many rows too much to keep."""
+        weights = self.weights[self.tested]
+        return list(drawn_again(weights, self.n_tested)) if len(weights) <= MOST_KEPT else None
+
     def measured(self, evaluation: Evaluation) -> dict[str, Measured]:
         """Every measure of forecasts of the tested rows; those that do not exist for them are left out."""
-        found = {}
+        found, weights = {}, self.weights[self.tested]
         for measure in measures_of(self.task):
             try:
                 with np.errstate(invalid="ignore"):  # where a value is infinite, its interval is not known
-                    found[measure.key] = measure.measured(evaluation, self.weights[self.tested], self.n_tested)
+                    found[measure.key] = measure.measured(evaluation, weights, self.n_tested, self._drawn)
             except (TypeError, ValueError):
                 continue
         return found
