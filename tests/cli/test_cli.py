@@ -406,6 +406,19 @@ def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_worst_rows_have_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("forecasts.csv")
+    frame.assign(order=[7000 + i for i in range(len(frame))]).to_csv("named.csv", index=False)
+    for command in (["evaluate", "named.csv"], ["report", "named.csv", "-m", "scale", "-o", "named.html"]):
+        out, _ = ok(capsys, *command, "--rows", "300", "--id", "order", "--json")
+        worst = json.loads(out)["worst"]
+        assert len(worst) == 10 and all(row["id"] == str(7000 + row["row"]) for row in worst)
+    assert f">{worst[0]['id']}<" in Path("named.html").read_text()
+    assert "--id" not in json.loads(out)["decision"]["command"]
+    assert "No such option: --id" in run(capsys, "fit", "named.csv", "--id", "order", "-o", "a.calibrant")[2]
+
+
+@pytest.mark.usefixtures("folder")
 def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = ok(capsys, "report", "forecasts.csv", "--quick", "--rows", "400", "-o", "page.html")
     lines = out.splitlines()

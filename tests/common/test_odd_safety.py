@@ -60,6 +60,8 @@ def link_to(target: str) -> Callable[[], None]:
 
 
 OUTPUTS: list[tuple[Callable[[], Any], list[str], str]] = [
+    (nothing, [*FIT, "-"], "`-` is stdout, to which only tables are written; name a file."),
+    (nothing, [*REPORT, "-"], "`-` is stdout, to which only tables are written; name a file."),
     (nothing, [*FIT, "/dev/null"], "cannot write `/dev/null`: it is a device or a pipe; give the name of a file."),
     (nothing, [*FIT, "/dev/full"], "cannot write `/dev/full`: it is a device or a pipe; give the name of a file."),
     (nothing, [*REPORT, "/dev/null"], "cannot write `/dev/null`: it is a device or a pipe; give the name of a file."),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..tables.detection import Asked
 from .analysing import FAIL_ON, FOLDS, QUICK, QUICK_FOLDS, analyse_table, leave
 from .console import note, say, say_json
 from .methods import candidates_for
-from .options import JSON, METHODS, ROWS, TABLE, with_columns
+from .options import ALL, JSON, METHODS, ROWS, TABLE, with_columns
 from .results import measured_on, show_decision, show_groups, show_measures
 
 
-@with_columns
+@partial(with_columns, names=ALL)
 def command(
     table: TABLE,
     *,

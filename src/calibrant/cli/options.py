@@ -41,6 +41,7 @@ COLUMNS: dict[str, Any] = {
     "weight": Annotated[str | None, _column("Weights; a weight of 2 is the row twice.")],
     "group": Annotated[list[str], _column("Groups to look at one by one. Repeat for more.")],
     "time": Annotated[str | None, _column("Time; folds then follow its order.")],
+    "id": Annotated[str | None, _column("Names of the rows, for the table of the worst.")],
 }
 
 
@@ -77,7 +78,9 @@ METHODS = Annotated[
 ]
 
 
-FORECASTS = [name for name in COLUMNS if name not in ("target", "scores_are", "weight", "time")]
+ALL = list(COLUMNS)
+WITH_OUTCOMES = [name for name in COLUMNS if name != "id"]
+FORECASTS = [name for name in WITH_OUTCOMES if name not in ("target", "scores_are", "weight", "time")]
 
 
 def as_option(name: str, example: str = "") -> str:
@@ -90,7 +93,7 @@ def as_option(name: str, example: str = "") -> str:
     return option if example in ("", "True") else f"{option} {example}"
 
 
-def with_columns(command: Callable[..., Any], names: Sequence[str] = tuple(COLUMNS)) -> Callable[..., Any]:
+def with_columns(command: Callable[..., Any], names: Sequence[str] = tuple(WITH_OUTCOMES)) -> Callable[..., Any]:
     """A command whose argument ``asked`` is spread over options, one a role of columns, and how to read the table."""
     hints = typing.get_type_hints(command, include_extras=True)
     own = [

@@ -16,7 +16,7 @@ from .analysing import FAIL_ON, FOLDS, QUICK, QUICK_FOLDS, analyse_table, leave
 from .console import note, say, say_json
 from .fit import OVERWRITE
 from .methods import candidates_for
-from .options import JSON, METHODS, ROWS, TABLE, with_columns
+from .options import ALL, JSON, METHODS, ROWS, TABLE, with_columns
 from .results import show_decision
 
 OUTPUT = Annotated[
@@ -24,7 +24,7 @@ OUTPUT = Annotated[
 ]
 
 
-@with_columns
+@partial(with_columns, names=ALL)
 def command(
     table: TABLE,
     *,

@@ -190,7 +190,8 @@ def analysed(
         cv=cv,
         progress=stage,
     )
-    worst = [replace(row, row=int(rows.numbers[row.row])) for row in result.worst]
+    ids = [None] * len(rows) if rows.ids is None else rows.ids
+    worst = [replace(row, row=int(rows.numbers[row.row]), id=ids[row.row]) for row in result.worst]
     notes = sample.notes()
     mind = replace(result.decision, caveats=[*result.decision.caveats, *map(_sentence, notes)])
     return replace(result, rows=sample.read, worst=worst, notes=[*result.notes, *notes], decision=mind)
@@ -240,7 +241,7 @@ def apply(
     table = open_table(source)
     if output is not None:
         target = check_output(output, table.name if table.frame is None else None, overwrite=overwrite)
-    roles = columns.without("target", "weight", "time")
+    roles = columns.without("target", "weight", "time", "id")
     if "groups" not in takes_of(calibrator).beside:
         roles = replace(roles, group=())
     rows: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from ..select.comparison import NONE, Comparison
 from .checks import ROWS, checks
 from .class_causes import ClassCauses
 from .decision import Check, Decision, Severity
-from .law_causes import LawCauses, weighted_quantile
+from .law_causes import LawCauses
 from .result import Bin, Group
 from .sides import COVERAGE, Sides
 from .verdict import gain, sentence, worse_groups
@@ -74,17 +74,17 @@ def cost(sides: Sides, chosen: str) -> str:
     if not isinstance(sides.after, LawEvaluation):
         return _confidence(sides, chosen)
     widths = [np.subtract(*side.law.interval(COVERAGE).T[::-1]) for side in (sides.before, sides.after)]  # type: ignore[union-attr]
-    middles = [weighted_quantile(width, sides.weights, 0.5) for width in widths]
+    means = [average(width, sides.weights) for width in widths]
     if not sides.usable:
-        return f"{percent(COVERAGE)} intervals are {amount(middles[1])} wide (median)"
+        return f"{percent(COVERAGE)} intervals are {amount(means[1])} wide on average" if np.isfinite(means[1]) else ""
     if chosen == NONE or not all(np.isfinite(width).all() and width.min() > 0 for width in widths):
         return ""
-    ratio = average(widths[1], sides.weights) / average(widths[0], sides.weights)
-    median = f"(median {amount(middles[0])} → {amount(middles[1])})"
+    ratio = means[1] / means[0]
+    both = f"({amount(means[0])} → {amount(means[1])})"
     if abs(np.log(ratio)) < SAME_WIDTH:
-        return f"{percent(COVERAGE)} intervals stay as wide as they are on average {median}"
+        return f"{percent(COVERAGE)} intervals stay as wide as they are on average {both}"
     way = f"{times(ratio)} wider" if ratio > 1 else f"{times(1 / ratio)} narrower"
-    return f"{percent(COVERAGE)} intervals get {way} on average {median}"
+    return f"{percent(COVERAGE)} intervals get {way} on average {both}"
 
 
 def _confidence(sides: Sides, chosen: str) -> str:

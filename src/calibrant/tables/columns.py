@@ -34,6 +34,8 @@ class Columns:
         Levels of quantiles, labels of classes. A single column of two classes is the probability of the second.
     target, weight, time : str, optional
     group : tuple of str
+    id : str, optional
+        What rows are called.
     scores_are : {"probabilities", "logits", "margins"}
         What the columns of classes hold.
 
@@ -54,6 +56,7 @@ class Columns:
     group: tuple[str, ...] = ()
     time: str | None = None
     scores_are: str = "probabilities"
+    id: str | None = None
 
     @property
     def task(self) -> str:
@@ -67,13 +70,13 @@ class Columns:
 
     def names(self) -> list[str]:
         """Columns to read."""
-        others = [name for name in (self.target, self.weight, self.time) if name]
+        others = [name for name in (self.target, self.weight, self.time, self.id) if name]
         return list(dict.fromkeys([*self.forecast, *others, *self.group]))
 
     def types(self) -> dict[str, Any]:
         """What columns are to be read as where a file has no types."""
         numbers = [*self.forecast, self.weight, None if self.kind == "classes" else self.target]
-        texts = [*self.group, self.target if self.kind == "classes" else None]
+        texts = [*self.group, self.id, self.target if self.kind == "classes" else None]
         found = {name: pa.float64() for name in numbers if name}
         return {name: pa.string() for name in texts if name} | found
 

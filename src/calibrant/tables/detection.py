@@ -34,7 +34,7 @@ class Asked:
 
     Attributes
     ----------
-    mean, std, point, target, weight, time : str, optional
+    mean, std, point, target, weight, time, id : str, optional
         Names of columns.
     group : list of str
         Names of columns.
@@ -61,6 +61,7 @@ class Asked:
     weight: str | None = None
     group: list[str] = field(default_factory=list)
     time: str | None = None
+    id: str | None = None
     reading: Reading = field(default_factory=Reading)
 
     def kinds(self) -> list[str]:
@@ -106,7 +107,7 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     notes: list[str] = []
     roles: dict[str, Any] = {
         name: existing_column(table, getattr(asked, name))
-        for name in ("target", "weight", "time")
+        for name in ("target", "weight", "time", "id")
         if getattr(asked, name)
     }
     groups = tuple(existing_column(table, name) for name in asked.group)

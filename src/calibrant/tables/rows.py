@@ -18,7 +18,7 @@ from .sources import Table
 
 MISSING = "(missing)"  # the group of rows that name none
 _NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", "decimal", "boolean", "null")]
-_EXTRA = ("y", "weights", "groups", "time")
+_EXTRA = ("y", "weights", "groups", "time", "ids")
 TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 RowNumbers = Any  # an array, or RowRange
@@ -55,6 +55,7 @@ class TableRows:
     weights: Array | None = None
     groups: NDArray[np.object_] | None = None
     time: NDArray[Any] | None = None
+    ids: NDArray[np.object_] | None = None
     read: int = 0
     blank: int = 0
 
@@ -105,7 +106,8 @@ def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0, *, strict
         _complain(weights < 0, weights, columns.weight, "0 or positive", places)
     groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
     time = None if columns.time is None else _time(batch, columns.time, places)
-    return TableRows(parts, places, y, weights, groups, time, read, blank)
+    ids = None if columns.id is None else texts(batch[columns.id])
+    return TableRows(parts, places, y, weights, groups, time, ids, read, blank)
 
 
 def stand_in(batch: pa.RecordBatch, columns: Columns) -> TableRows:

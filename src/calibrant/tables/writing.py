@@ -54,6 +54,8 @@ def check_output(
     target = Path(path)
     if table and str(target) == PIPE:
         return target
+    if str(target) == PIPE:
+        raise ValueError("`-` is stdout, to which only tables are written; name a file.")
     check_is_file(target)
     if not overwrite:
         check_not_read(target, inputs)
