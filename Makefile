@@ -37,7 +37,7 @@ QUICK_APP := $(QUICK) tests/distributions/test_truncated.py tests/numerics tests
 QUICKLY := -m pytest -q -p no:cacheprovider -W default::DeprecationWarning
 
 test-oldest: $(OLDEST)/.stamp  ## a quick part of the tests with the oldest versions that pyproject.toml declares
-	$(OLDEST)/bin/python $(QUICKLY) $(QUICK_APP)
+	PYTHONPATH=src $(OLDEST)/bin/python $(QUICKLY) $(QUICK_APP)
 
 test-pythons: $(PYTHONS:%=test-python-%)  ## the same with other versions of Python, where they are installed
 
@@ -48,7 +48,7 @@ test-python-%:
 	test -e .venv-$*/.stamp || { $$python -m venv .venv-$* && \
 		.venv-$*/bin/python -m pip install --quiet numpy scipy scikit-learn pandas polars pytest hypothesis && \
 		touch .venv-$*/.stamp; } && \
-	.venv-$*/bin/python $(QUICKLY) $(QUICK)
+	PYTHONPATH=src .venv-$*/bin/python $(QUICKLY) $(QUICK)
 
 lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/ruff check .

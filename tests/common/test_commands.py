@@ -87,7 +87,7 @@ def same(first: dict[str, Any], second: dict[str, Any], tolerance: float) -> Non
 def no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are drawn for classes without rows, whose pictures were wrong once; else only numbers are looked at."""
     if "without_rows" not in request.node.name:
-        monkeypatch.setattr("calibrant.report.render", lambda result: "")
+        monkeypatch.setattr("calibrant.report.page.render", lambda result: "")
 
 
 @pytest.fixture(autouse=True)

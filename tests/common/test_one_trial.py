@@ -73,7 +73,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_compare_and_report_agree(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("calibrant.report.render", lambda result: "")  # pictures are tried elsewhere
+    monkeypatch.setattr("calibrant.report.page.render", lambda result: "")  # pictures are tried elsewhere
     make, options = TABLES[name]
     make().to_parquet("t.parquet")
     compared = json.loads(_run("compare", "t.parquet", "--json", *options))

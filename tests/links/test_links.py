@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from calibrant.links import BetaLink, BinningLink, IsotonicLink, LogisticLink, Trials, binned
 from calibrant.links.binning import count_events, most_probable_trust
+from calibrant.links.linear import LinearProblem, Prior
 
 LINKS = [BetaLink, LogisticLink, IsotonicLink, BinningLink]
 every = pytest.mark.parametrize("link", LINKS)
@@ -112,6 +113,30 @@ def test_weight_two_is_the_row_twice(link):
     weighted = link.fit(Trials.of_column(x, events, w.astype(float)), penalty=1.0).log_odds(x[:, None])
     repeated = link.fit(Trials.of_column(np.repeat(x, w), np.repeat(events, w)), penalty=1.0).log_odds(x[:, None])
     assert np.allclose(weighted, repeated, atol=1e-7)
+
+
+def test_sums_lose_nothing_to_large_weights():
+    """Loss, gradient and Hessian in exact arithmetic; logits of 0, sure forecasts, weights of 1e14."""
+    mp = pytest.importorskip("mpmath").mp.clone()
+    mp.dps = 60
+    x = np.array([-30.0, -29.0, -1.5, 0.0, -0.0, 0.7, 28.0, 30.0])
+    rows = np.full(8, 1e14)
+    events = rows * np.array([0, 0, 0.25, 0.5, 0.75, 0.5, 1, 1])
+    prior = Prior(np.zeros((1, 1)), np.zeros((1, 1, 1)))
+    problem = LinearProblem([Trials(x[None], rows[None], events[None])], lambda logits: (logits,), prior)
+    theta = np.array([[1.0]])
+    found = [part.item() for part in problem.evaluate(theta, 0.0)]
+    p = [1 / (1 + mp.exp(-mp.mpf(v))) for v in x]
+    w, e, v = ([mp.mpf(float(each)) for each in column] for column in (rows, events, x))
+    exact = [
+        -sum(e[i] * mp.log(p[i]) + (w[i] - e[i]) * mp.log(1 - p[i]) for i in range(8)),
+        sum((w[i] * p[i] - e[i]) * v[i] for i in range(8)),
+        sum(w[i] * p[i] * (1 - p[i]) * v[i] ** 2 for i in range(8)),
+    ]
+    assert np.allclose(found, [float(each) for each in exact], rtol=1e-14)
+    sure = LinearProblem([Trials(x[None, -2:], rows[None, -2:], events[None, -2:])], lambda logits: (logits,), prior)
+    loss = -sum(e[i] * mp.log(p[i]) for i in (6, 7))
+    assert np.isclose(sure.evaluate(theta, 0.0)[0].item(), float(loss), rtol=1e-13)  # was right to one digit
 
 
 def test_isotonic_blocks_are_scikit_learns():

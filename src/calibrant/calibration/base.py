@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array
+from .._checks import Array, believed
 from ..adapters import as_distribution
 from ..distributions import Distribution
 from ..numerics.soundness import check_numbers
@@ -88,7 +88,7 @@ class RegressionCalibrator(Calibrator):
         """
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        laws = laws[rows]
+        laws, weights = laws[rows], None if weights is None else believed(weights)
         with one_thread():
             self._fit(laws, y, weights)
             self._look_back(laws, y, weights)

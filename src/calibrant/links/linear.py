@@ -101,9 +101,10 @@ def _sums(part: Trials, features: tuple[Array, ...], theta: Array) -> tuple[Arra
         h += theta[:, j, None] * feature
     small = np.exp(-np.abs(h))  # faster than logaddexp and expit, which look at every entry's sign
     more = 1 / (1 + small)
-    mean = np.where(h > 0, more, small * more)
-    loss = np.vecdot(part.rows, np.maximum(h, 0.0) - np.log(more)) - np.vecdot(part.events, h)
-    error, weight = part.rows * mean - part.events, part.rows * (small * more * more)
+    tail = small * more
+    left = np.where(np.signbit(h), -part.events, part.rows - part.events)  # of the error, were the forecast sure
+    loss = np.vecdot(part.rows, np.log1p(small)) + np.vecdot(left, h)  # nothing cancels, however large the weights
+    error, weight = left - part.rows * np.copysign(tail, h), part.rows * (tail * more)
     d = len(features)
     gradient, hessian = np.empty((len(h), d)), np.empty((len(h), d, d))
     for i in range(d):

@@ -12,6 +12,7 @@ from scipy.optimize import OptimizeResult, minimize
 from .._checks import Array
 
 _ROUGH = 1e-5  # relative change of the loss at which curvature is worth its price
+_LEAST_CURVATURE = 1e-11  # of the mean one: under weights of 1e14 the prior's is lost in rounding
 _CURVATURE_ROWS = 2_000  # that it is worked out from
 _LEAST_SLOPE = 1e-9
 
@@ -70,7 +71,9 @@ class Posterior(ABC):
         part = slice(None, None, -(-len(self.weights) // _CURVATURE_ROWS))
         slopes, w = self.likelihood(flat)[1][:, part], self.weights[part]
         each = (slopes[:, None] * np.sqrt(w / w.sum()) * self.basis[:, part]).reshape(len(flat), -1)
-        return np.asarray(np.eye(len(flat)) / self.weights.sum() + each @ each.T)
+        fisher = each @ each.T
+        prior = max(1 / self.weights.sum(), _LEAST_CURVATURE * np.trace(fisher) / len(flat))
+        return np.asarray(prior * np.eye(len(flat)) + fisher)
 
 
 def _minimise(loss: Callable[[Array], tuple[float, Array]], start: Array, tolerance: float) -> OptimizeResult:

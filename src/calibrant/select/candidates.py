@@ -40,7 +40,8 @@ class Method:
     classes : int
         The least number of classes that it is made for.
     rank : int
-        How much it can bend: among candidates that are equally good the one of least rank is taken.
+        How much it can bend: among candidates that are equally good the one of least rank is taken. An average bends
+        no more than what it is made of.
     """
 
     make: Callable[..., Any]
@@ -59,7 +60,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "gp-beta": Method(r.GPBetaCalibrator, True, rank=4),
         "gpc": Method(r.GPCCalibrator, rank=4),
         "flow": Method(r.FlowCalibrator, rank=3),
-        "stack": Method(r.StackCalibrator, True, rank=5),
+        "stack": Method(r.StackCalibrator, True, rank=4),
     },
     "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
     "scores": {
