@@ -49,6 +49,9 @@ class BetaCalibrator(SummarisedScores):
     A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
     that to the rows, with more it differs by less than 10⁻⁶ in probability.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.013, 0.0059, 0.0014 at 100, 300 and 1 000 rows of
+    two classes; 0.019, 0.0076, 0.0017 of three.
+
     Parameters
     ----------
     parameters : {"abm", "ab", "am", "a"}

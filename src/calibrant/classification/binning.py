@@ -44,6 +44,9 @@ class BinningCalibrator(SummarisedScores, RankCalibrator):
     that to the rows; with more, some ten thousand cells of log odds (margins as they are) are never cut apart, which
     moves a cut by less than a cell and a bin's share of n rows by about the events of one cell over n.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.042, 0.019, 0.0077 at 100, 300 and 1 000 rows of two
+    classes; 0.061, 0.027, 0.0098 of three.
+
     Parameters
     ----------
     n_bins : int

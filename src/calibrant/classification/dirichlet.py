@@ -21,6 +21,9 @@ class DirichletCalibrator(LinearSoftmaxCalibrator):
     have a normal prior each, around 1, 0 and 0 (their ODIR has penalties on the latter two), so that few rows do little
     more than the temperature.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0077, 0.0036, 0.0005 at 100, 300 and 1 000 rows of
+    three classes.
+
     Parameters
     ----------
     penalty : float or "evidence", default "evidence"

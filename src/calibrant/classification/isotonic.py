@@ -38,6 +38,9 @@ class IsotonicCalibrator(RankCalibrator):
     curve is fitted as if one more event had the lowest score, and one more row without event the highest: a first block
     of n rows without event gets :math:`1/(n + 1)`. This is worth most with few rows.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.030, 0.016, 0.0068 at 100, 300 and 1 000 rows of two
+    classes; 0.042, 0.022, 0.0088 of three.
+
     Parameters
     ----------
     smoothing : float

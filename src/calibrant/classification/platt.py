@@ -42,6 +42,9 @@ class PlattCalibrator(SummarisedScores):
     A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
     that to the rows, with more it differs by less than 10⁻⁶ in probability.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0092, 0.0035, 0.0011 at 100, 300 and 1 000 rows of
+    two classes; 0.015, 0.0055, 0.0012 of three.
+
     Parameters
     ----------
     scores_are : {"probabilities", "logits", "margins"}

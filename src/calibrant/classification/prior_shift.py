@@ -30,6 +30,9 @@ class PriorShiftCalibrator(ScoreCalibrator):
     becomes thus depends on the rows beside it; give whole batches, or the proportions. The probabilities should be
     calibrated for the training rows: fit another calibrator first where they are not.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.036, 0.0099, 0.0030 at 100, 300 and 1 000 rows of
+    two classes; 0.089, 0.028, 0.0088 of three: that of not knowing the training proportions better.
+
     Parameters
     ----------
     priors : array-like (K,), optional

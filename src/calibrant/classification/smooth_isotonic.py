@@ -50,6 +50,9 @@ class SmoothIsotonicCalibrator(BinaryCalibrator):
     with it the area under the ROC curve, stays exactly what it was. Beyond the first and last block the log odds grow
     with the logarithm of the distance.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.017, 0.0094, 0.0044 at 100, 300 and 1 000 rows of
+    two classes; 0.024, 0.014, 0.0057 of three.
+
     Parameters
     ----------
     smoothing : float

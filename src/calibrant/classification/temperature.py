@@ -27,6 +27,9 @@ class TemperatureCalibrator(ScoreCalibrator):
     Guo et al. (2017). The problem is convex in :math:`\beta`: Newton steps within a bracket, from the solution for a
     few rows, so that a handful of passes over all rows suffice.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0034, 0.0017, 0.0005 at 100, 300 and 1 000 rows of
+    two classes; 0.0037, 0.0019, 0.0004 of three.
+
     Parameters
     ----------
     penalty : float, default 5

@@ -20,6 +20,9 @@ class VectorCalibrator(LinearSoftmaxCalibrator):
     Guo et al. (2017). The temperature T is fitted first; weights and intercepts then have normal priors around 1 and 0,
     so that few rows do little more than the temperature.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0066, 0.0031, 0.0005 at 100, 300 and 1 000 rows of
+    three classes.
+
     Parameters
     ----------
     penalty : float or "evidence", default "evidence"

@@ -61,6 +61,9 @@ class VennAbersCalibrator(RankCalibrator):
     end :math:`p_1` is 0, nor :math:`p^*` or :math:`p_0` 1. Vovk, Petej & Fedorova (2015), algorithms 1 to 6: all fits
     at once by moving along the convex hull of the cumulative sums.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.020, 0.012, 0.0054 at 100, 300 and 1 000 rows of two
+    classes; 0.029, 0.015, 0.0071 of three.
+
     Parameters
     ----------
     scores_are : {"probabilities", "logits", "margins"}

@@ -40,17 +40,19 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
     forecast's shape cannot: two regimes, a gap, a floor.
 
     How many rows do I need? With 10 or fewer only the quantile map is used. The pull is as strong as the evidence
-    says: on forecasts that are right already the cost is about 0.004 nats at 300 rows, most of it the quantile map's.
+    says.
 
     A summary is enough after a first pass, if ``thresholds`` are numbers and ``polish`` is False: give `begin` a
     summary of all rows by `QuantileCalibrator`; then `summarise`, `fit_summary` and `partial_fit` take one more pass.
     The result is that of `fit` but for rounding, without ``marginal_``, which takes rows.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0031, 0.0018, 0.0004 at 100, 300 and 1 000 rows.
+
     Parameters
     ----------
     binary : {"beta", "logistic", "isotonic", "binning"}, default "beta"
         The binary calibrators. "logistic" cannot leave a probability as it is and costs about 0.15 nats where nothing
-        is wrong.
+        is wrong, at 100 to 1 000 rows.
     n_thresholds : int, default 32
         Number of finite thresholds.
     within : {"base", "uniform"}, default "base"

@@ -63,6 +63,8 @@ class GPCCalibrator(ConditionalCalibrator):
 
     How many rows do I need? With 10 or fewer only the quantile map is used; some hundreds let it see a second mode.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.013, 0.0026, 0.0003 at 100, 300 and 1 000 rows.
+
     Parameters
     ----------
     n_thresholds : int, default 32

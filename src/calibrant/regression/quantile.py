@@ -32,13 +32,15 @@ class QuantileCalibrator(SummarisedCalibrator):
     pass, and the forecasts may be too narrow by any factor.
 
     How many rows do I need? The default holds back when it knows little: on forecasts that are right already it costs
-    about 0.01 nats at 30 rows and 0.001 at 200 (`experiments/harmless`), and 200 rows mend most of a wrong width, a
+    about 0.01 nats at 30 rows and 0.001 at 200 (`experiments.harmless`), and 200 rows mend most of a wrong width, a
     bias or a skew. For the tails, count the rows beyond them: a 99 % interval needs a few hundred rows, a 99.9 % one
     a few thousand.
 
     A summary is enough (`summarise`, `fit_summary`, `partial_fit`), unless ``atoms="random"``: up to 16 384 different
     scores, and with "spline" and "kde" for any number of them, the fit is that to the rows but for rounding; the other
     maps see about ten thousand cells of scores, and differ by less than 0.0005 in probability.
+
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0017, 0.0006, 0.0001 at 100, 300 and 1 000 rows.
 
     Parameters
     ----------

@@ -32,6 +32,8 @@ class ResidualCalibrator(SummarisedCalibrator):
     A summary is enough (`summarise`, `fit_summary`, `partial_fit`): with the default map the fit is that to the rows
     but for rounding, with others as in `QuantileCalibrator`.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0054, 0.0018, 0.0005 at 100, 300 and 1 000 rows.
+
     Parameters
     ----------
     map : str, default "spline"

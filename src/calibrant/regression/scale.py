@@ -38,6 +38,8 @@ class ScaleCalibrator(SummarisedCalibrator):
     less than 10⁻⁶ of itself ("nll") or a cell ("coverage"); edges of "bins" lie between cells. Laws with a location and
     a scale that are not normal must share one shape (one number of degrees of freedom, say), and need rows for "bins".
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0046, 0.0014, 0.0005 at 100, 300 and 1 000 rows.
+
     Parameters
     ----------
     method : {"nll", "coverage", "bins"}, default "nll"

@@ -27,6 +27,9 @@ class AutoCalibrator(Calibrator):
     error and within 0.005 nats of it. No method wins everywhere. It takes what the others take, class scores or
     distributions, and is used like them.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0008, 0.0000, 0.0000 at 100, 300 and 1 000 rows of
+    laws; 0.0000, 0.0046, 0.0000 of two classes; 0.012, 0.0034, 0.0000 of three.
+
     Parameters
     ----------
     candidates : dict of calibrators by name, list of calibrators, or None

@@ -59,6 +59,8 @@ class GPBetaCalibrator(ConditionalCalibrator):
     How many rows do I need? With few it stays close to the identity; a few hundred show a bias or a wrong width
     that changes along the forecasts. Fit on rows the base has not seen (`CalibratedRegressor` does).
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.012, 0.0055, 0.0019 at 100, 300 and 1 000 rows.
+
     Parameters
     ----------
     n_inducing : int, default 24

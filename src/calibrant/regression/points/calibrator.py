@@ -31,6 +31,9 @@ class PointCalibrator(RegressorMixin, TransformerMixin, RegressionCalibrator):
 
     How many rows do I need? About 20 for the ratio, 50 for a line, 200 for the bends of "isotonic" and "local".
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.011, 0.0037, 0.0010 at 100, 300 and 1 000 rows
+    (half the rise of the squared error over the variance).
+
     Parameters
     ----------
     method : {"linear", "isotonic", "ratio", "local"}, default "linear"

@@ -48,9 +48,10 @@ class StackCalibrator(RegressionCalibrator):
     and 1 500 rows), :math:`\alpha` is 1 for the base and 0.1 for the rest. The problem is concave and solved by EM.
     Candidates below 2 % are dropped, the others are fitted again on all rows. The base always keeps 0.2 rows' worth.
 
-    How many rows do I need? On forecasts that are right already it costs about 0.005 nats at 100 rows and 0.001 at
-    1 000; shapes and widths that depend on the forecast are found from a few hundred rows on. With fewer than 15 rows
-    forecasts are left as they are, with a warning.
+    How many rows do I need? Shapes and widths that depend on the forecast are found from a few hundred rows on.
+    With fewer than 15 rows forecasts are left as they are, with a warning.
+
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0047, 0.0018, 0.0012 at 100, 300 and 1 000 rows.
 
     Parameters
     ----------
