@@ -1,10 +1,12 @@
 """Classifiers: decisions that match the real proportions, probabilities that come true."""
 
+from .bayes import bayes_decisions
 from .beta import BetaCalibrator
 from .binning import BinningCalibrator
 from .decisions import DecisionCalibrator
 from .dirichlet import DirichletCalibrator
 from .estimator import CalibratedClassifier
+from .grouped_decisions import GroupedDecisions
 from .isotonic import IsotonicCalibrator
 from .one_vs_rest import OneVsRestCalibrator
 from .platt import PlattCalibrator
@@ -23,6 +25,7 @@ __all__ = [
     "ConcavityRepair",
     "DecisionCalibrator",
     "DirichletCalibrator",
+    "GroupedDecisions",
     "IsotonicCalibrator",
     "OneVsRestCalibrator",
     "PlattCalibrator",
@@ -32,4 +35,5 @@ __all__ = [
     "TemperatureCalibrator",
     "VectorCalibrator",
     "VennAbersCalibrator",
+    "bayes_decisions",
 ]
