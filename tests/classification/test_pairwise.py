@@ -10,7 +10,7 @@ from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 
 from calibrant import IsotonicCalibrator, PairwiseCalibrator, PlattCalibrator
-from calibrant.classification.pairwise import coupled
+from calibrant.classification.reductions.pairwise import coupled
 
 
 def hastie_tibshirani(r, n, rounds=20_000):

@@ -18,7 +18,7 @@ from calibrant import (
     BinningCalibrator,
     KernelDensitiesCalibrator,
 )
-from calibrant.classification.beta_densities import fit_beta_laws
+from calibrant.classification.bayes.beta import fit_beta_laws
 
 
 def rows(rng, n=600):

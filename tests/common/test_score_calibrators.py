@@ -20,8 +20,8 @@ from calibrant.classification.beta import BetaCalibrator
 from calibrant.classification.binning import BinningCalibrator
 from calibrant.classification.dirichlet import DirichletCalibrator
 from calibrant.classification.isotonic import IsotonicCalibrator
-from calibrant.classification.one_vs_rest import OneVsRestCalibrator
 from calibrant.classification.platt import PlattCalibrator
+from calibrant.classification.reductions.one_vs_rest import OneVsRestCalibrator
 from calibrant.classification.smooth_isotonic import SmoothIsotonicCalibrator
 from calibrant.classification.temperature import TemperatureCalibrator
 from calibrant.classification.vector import VectorCalibrator

@@ -19,7 +19,7 @@ from .noise_floor import noise_floor
 
 DRAWS = 20  # of a noise floor
 
-OfForecasts = Callable[..., float]
+OfForecasts = Callable[..., Any]
 
 
 class Specification(NamedTuple):
@@ -62,7 +62,7 @@ def _of_decisions(metric: OfForecasts) -> OfForecasts:
         forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
         guess = forecasts.proba > 0.5 if forecasts.proba.ndim == 1 else forecasts.proba.argmax(axis=1)
         names = np.arange(forecasts.n_classes)
-        return metric(forecasts.codes, guess.astype(np.intp), classes=names, sample_weight=forecasts.weights)
+        return float(metric(forecasts.codes, guess.astype(np.intp), classes=names, sample_weight=forecasts.weights))
 
     return measure
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaln, digamma, log_expit, polygamma
 
-from .._checks import Array
-from ..adapters.class_scores import ClassScores
-from ..numerics.newton import newton
-from .base import CLIP, check_smoothing
-from .beta import BetaCurve
-from .binary import BinaryCalibrator, Events
-from .curves import Curve
+from ..._checks import Array
+from ...adapters.class_scores import ClassScores
+from ...numerics.newton import newton
+from ..base import CLIP, check_smoothing
+from ..beta import BetaCurve
+from ..binary import BinaryCalibrator, Events
+from ..curves import Curve
 
 
 class BetaDensitiesCalibrator(BinaryCalibrator):

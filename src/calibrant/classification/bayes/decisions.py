@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..adapters.class_labels import as_labels
-from ..adapters.class_scores import as_scores
-from .objectives import checked_costs
+from ...adapters.class_labels import as_labels
+from ...adapters.class_scores import as_scores
+from ..objectives import checked_costs
 
 
 def bayes_decisions(y_proba: Any, cost_matrix: Any, *, classes: Any = None) -> NDArray[Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .._checks import Array
-from ..adapters.class_labels import Codes
-from ..adapters.class_scores import ClassScores
-from .binary import columns_of, side_by_side
-from .reduction import Reduction, rest_of
+from ..._checks import Array
+from ...adapters.class_labels import Codes
+from ...adapters.class_scores import ClassScores
+from ..binary import columns_of, side_by_side
+from .base import Reduction, rest_of
 
 
 class OneVsRestCalibrator(Reduction):

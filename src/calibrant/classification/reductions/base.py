@@ -1,4 +1,4 @@
-"""Calibrators of several classes that are made of calibrators of two."""
+"""What the calibrators of several classes share that ask calibrators of two."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._checks import Array, to_array
-from ..adapters.class_scores import ClassScores
-from .base import CLIP, ScoreCalibrator
-from .binary import Events
+from ..._checks import Array, to_array
+from ...adapters.class_scores import ClassScores
+from ..base import CLIP, ScoreCalibrator
+from ..binary import Events
 
 _METHODS = ("transform", "predict_proba", "predict")
 

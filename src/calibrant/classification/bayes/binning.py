@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, softmax
 
-from .._checks import Array, count
-from ..adapters.class_scores import ClassScores
-from ..links.groups import Groups
-from .base import CLIP
-from .binary import Events, RankCalibrator
-from .binning import StepCurve, equal_bins
-from .curves import Curve
+from ..._checks import Array, count
+from ...adapters.class_scores import ClassScores
+from ...links.groups import Groups
+from ..base import CLIP
+from ..binary import Events, RankCalibrator
+from ..binning import StepCurve, equal_bins
+from ..curves import Curve
 
 _SPREAD = 10  # numbers of bins are from a tenth to ten times the cube root of the rows
 _NEGLIGIBLE = 1e-9  # share of a number of bins that is left out

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.special import logsumexp
 
-from .._checks import Array, one_of, to_array
-from ..adapters.class_labels import Codes
-from ..adapters.class_scores import ClassScores
-from .base import CLIP, check_smoothing
-from .platt import PlattCalibrator
-from .reduction import Reduction, rest_of
+from ..._checks import Array, one_of, to_array
+from ...adapters.class_labels import Codes
+from ...adapters.class_scores import ClassScores
+from ..base import CLIP, check_smoothing
+from ..platt import PlattCalibrator
+from .base import Reduction, rest_of
 
 CODES = ("auto", "exhaustive", "one-vs-rest", "random")
 _MOST_EXHAUSTIVE = 7  # classes, which have 63 sets
@@ -127,7 +127,9 @@ def code_matrix(code: Any, classes: int) -> Array:
             return np.array([[0.0, 1.0]])
         if code == "auto":
             code = "exhaustive" if classes <= _MOST_EXHAUSTIVE else "random"
-        return {"exhaustive": _exhaustive, "one-vs-rest": np.eye, "random": _random}[code](classes)
+        if code == "one-vs-rest":
+            return np.eye(classes)
+        return _exhaustive(classes) if code == "exhaustive" else _random(classes)
     matrix = to_array(code, "code")
     if matrix.ndim != 2 or matrix.shape[1] != classes or not np.isin(matrix, (0.0, 1.0)).all():
         raise ValueError(f"`code` must be 0 and 1, a line a question and {classes} columns; got shape {matrix.shape}.")

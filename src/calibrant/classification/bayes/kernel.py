@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from .._checks import Array
-from ..links.groups import Groups
-from ..numerics.blocks import row_blocks
-from .base import CLIP, check_smoothing
-from .binary import BinaryCalibrator, Events
-from .curves import Curve
-from .isotonic import BentCurve
+from ..._checks import Array
+from ...links.groups import Groups
+from ...numerics.blocks import row_blocks
+from ..base import CLIP, check_smoothing
+from ..binary import BinaryCalibrator, Events
+from ..curves import Curve
+from ..isotonic import BentCurve
 
 _KNOTS = 513
 _CELLS = 1024  # different scores at most; more are collected in cells of equal width
@@ -104,7 +104,7 @@ def log_density(places: Array, x: Array, mass: Array, width: float) -> Array:
         logsumexp(logs - 0.5 * np.square((places[part, None] - x) / width), axis=1)
         for part in row_blocks(len(places), len(x), 2**20)
     ]
-    return np.concatenate(parts) - np.log(width * np.sqrt(2 * np.pi))
+    return np.asarray(np.concatenate(parts) - np.log(width * np.sqrt(2 * np.pi)))
 
 
 def _cells(groups: Groups) -> Groups:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit
 
-from .._checks import Array
-from ..adapters.class_labels import Codes
-from ..adapters.class_scores import ClassScores, softmax_rows
-from ..numerics.blocks import row_blocks
-from ..numerics.newton import newton
-from .base import CLIP
-from .platt import PlattCalibrator
-from .reduction import Reduction, rest_of
+from ..._checks import Array
+from ...adapters.class_labels import Codes
+from ...adapters.class_scores import ClassScores, softmax_rows
+from ...numerics.blocks import row_blocks
+from ...numerics.newton import newton
+from ..base import CLIP
+from ..platt import PlattCalibrator
+from .base import Reduction, rest_of
 
 _BLOCK = 2**20  # numbers of the Hessians that are in memory at a time
 _LEAST = 1e-6  # weight of a pair without rows, beside that of the pair with most
@@ -68,7 +68,7 @@ class PairwiseCalibrator(Reduction):
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
         w = np.ones(len(codes)) if weights is None else weights
-        total = np.bincount(codes, w, scores.n_classes)
+        total = np.bincount(codes, w, scores.n_classes).astype(np.float64)
         first, second = _pairs(scores.n_classes)
         self.pair_rows_ = total[first] + total[second]
         self.shares_ = np.divide(
@@ -144,4 +144,4 @@ def _against(scores: ClassScores, j: int, k: int) -> Array:
     if scores.kind == "margins":
         return np.asarray(0.5 * (one - other))
     total = one + other
-    return np.divide(one, total, out=np.full(len(total), 0.5), where=total > 0)
+    return np.asarray(np.divide(one, total, out=np.full(len(total), 0.5), where=total > 0))
