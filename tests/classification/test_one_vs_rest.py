@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from calibrant.classification.beta import BetaCalibrator
 from calibrant.classification.binning import BinningCalibrator
 from calibrant.classification.isotonic import IsotonicCalibrator
-from calibrant.classification.one_vs_rest import OneVsRestCalibrator
 from calibrant.classification.platt import PlattCalibrator
+from calibrant.classification.reductions.one_vs_rest import OneVsRestCalibrator
 from calibrant.classification.smooth_isotonic import SmoothIsotonicCalibrator
 from calibrant.classification.venn_abers import VennAbersCalibrator
 

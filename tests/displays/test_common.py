@@ -50,6 +50,7 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
     "PIT": (rooms.PITDisplay.from_predictions(Y, LAW, n_bins=4), "4 bars from 0.965 to 1.03"),
     "Pareto": (rooms.ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [1.0, 2.0]), "2 methods, on the front a"),
     "PointCalibration": (rooms.PointCalibrationDisplay.from_predictions(Y, X), "mean error "),
+    "REC": (rooms.RECDisplay.from_predictions(Y, X), "mean absolute error 0.6277"),
     "ROC": (rooms.ROCDisplay.from_predictions(LABELS, P), "area 0.940, hull 0.941"),
     "Reliability": (rooms.ReliabilityDisplay.from_predictions(LABELS, P), "error 0.129, floor 0.014"),
     "Sharpness": (rooms.SharpnessDisplay.from_forecasts(LAW), "mean 1"),

@@ -61,6 +61,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     ).plot(ax=ax),
     "pit": lambda ax: rooms.PITDisplay.from_predictions(Y, NARROW).plot(ax=ax),
     "point_calibration": lambda ax: rooms.PointCalibrationDisplay.from_predictions(Y, 0.5 * X).plot(ax=ax),
+    "rec": lambda ax: [rooms.RECDisplay.from_predictions(Y, points).plot(ax=ax) for points in (0.5 * X, X)],
     "reliability": lambda ax: rooms.ReliabilityDisplay.from_predictions(LABELS, P).plot(ax=ax),
     "roc": lambda ax: rooms.ROCDisplay.from_predictions(LABELS, P, threshold=0.5).plot(ax=ax),
     "sharpness": lambda ax: [SharpnessDisplay.from_forecasts(law).plot(ax=ax) for law in (NARROW, WIDE)],

@@ -28,14 +28,18 @@ ANY_NUMBER = MEANS | {
     "ece_max": lambda y, p, **k: metrics.ece(y, p, n_bins=5, norm=np.inf, **k),
     "smooth_ece": metrics.smooth_ece,
     "spiegelhalter_test": metrics.spiegelhalter_test,
+    "auc": metrics.auc,
 }
 PROBABILITIES = ANY_NUMBER | BINARY
 LABELS = {
     "confusion": metrics.confusion,
     "class_proportions": metrics.class_proportions,
     "macro_accuracy": metrics.macro_accuracy,
+    "accuracy": metrics.accuracy,
+    "f_measure": metrics.f_measure,
 }
-AROUND_OTHERS = {"noise_floor", "bootstrap_interval", "mean_interval"}
+NEED_TWO_CLASSES = {"cox_calibration", "auc"}
+AROUND_OTHERS = {"noise_floor", "bootstrap_interval", "mean_interval", "class_summary"}
 
 
 def numbers(result):

@@ -14,7 +14,7 @@ from calibrant.metrics.evaluation import ClassEvaluation, LawEvaluation
 from tests.common.examples import LAWS
 
 OF_LAWS = [measure for measure in MEASURES.values() if measure.task == "regression"]
-OF_CLASSES = measures_of("classification")
+OF_CLASSES = [measure for measure in MEASURES.values() if measure.task == "classification"]
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant import Normal, metrics
+from calibrant import Normal, PointCalibrator, metrics
 
 
 @pytest.fixture
@@ -42,6 +42,30 @@ def test_deciles_by_hand(case):
         assert line["standard_error"] == pytest.approx((point - y)[mine].std(ddof=1) / np.sqrt(50))
         assert line["mean_ratio"] == pytest.approx((point / y)[mine].mean())
         assert line["mae"] == pytest.approx(np.abs(point - y)[mine].mean())
+
+
+def test_along_the_outcomes(case):
+    y, point = case
+    table = metrics.point_summary(y, {"as it is": point}, by="actual", n_bins=5)
+    assert "as it is, along the outcomes" in str(table).splitlines() and table.by == "actual"
+    assert "along the outcomes" in str(metrics.point_summary(y, point, by="actual"))
+    for k, mine in enumerate(np.array_split(np.argsort(y), 5)):
+        assert table.along["as it is"][str(k + 1)]["mean_actual"] == pytest.approx(y[mine].mean())
+        assert table.along["as it is"][str(k + 1)]["mean_error"] == pytest.approx((point - y)[mine].mean())
+    with pytest.raises(ValueError, match="`by` must be one of 'predicted', 'actual'; got 'y'"):
+        metrics.point_summary(y, point, by="y")
+
+
+def test_each_reading_of_calibration_is_right_along_its_own_side(rng):
+    """Predictions of E(y | x) have no error along themselves, those of "inverse" none along the outcomes."""
+    signal = rng.normal(10, 2, 40_000)
+    y = signal + rng.normal(0, 2, 40_000)
+    lines = {by: metrics.point_summary(y, signal, by=by).along[""] for by in ("predicted", "actual")}
+    own, other = ([line["mean_error"] for line in lines[by].values()] for by in lines)
+    assert np.abs(own).max() < 0.12 and other[0] > 2 and other[-1] < -2 and np.all(np.diff(other) < 0)
+    inverse = PointCalibrator("inverse").fit(signal, y).transform(signal)
+    along = metrics.point_summary(y, inverse, by="actual").along[""]
+    assert np.abs([line["mean_error"] for line in along.values()]).max() < 0.15
 
 
 def test_before_and_after_side_by_side(case):

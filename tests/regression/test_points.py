@@ -33,8 +33,9 @@ from calibrant.maps import AffineMap
 from calibrant.regression.points.calibrator import PointCalibrator
 from calibrant.regression.points.curves import _local_lines
 
-METHODS = ("linear", "isotonic", "ratio", "local")
+METHODS = ("linear", "isotonic", "ratio", "local", "mean-ratio", "inverse")
 every = pytest.mark.parametrize("method", METHODS)
+without_bias = pytest.mark.parametrize("method", [method for method in METHODS if method != "mean-ratio"])
 
 
 @pytest.fixture
@@ -69,6 +70,43 @@ def test_ratio_by_hand():
     np.testing.assert_allclose(weighted.transform([4.0]), [10.0], rtol=1e-12)
     below = PointCalibrator("ratio").fit([-1.0, -3.0], [-2.0, -6.0])
     np.testing.assert_allclose(below.transform([-5.0]), [-10.0], rtol=1e-12)
+
+
+def test_mean_ratio_as_printed(data, rng):
+    """Bella et al. (2010): "the quotient between the estimated value and the real value should be near to one"."""
+    (x, y), w = data, rng.integers(0, 4, 400)
+    for weight in (np.ones(400), w):
+        calibrated = PointCalibrator("mean-ratio").fit(x, y, sample_weight=weight).transform(x)
+        assert sum(weight * calibrated / y) / sum(weight) == pytest.approx(1, rel=1e-12)
+    by_hand = PointCalibrator("mean-ratio").fit([1.0, 4.0], [2.0, 1.0])  # ratios 1/2 and 4
+    np.testing.assert_allclose(by_hand.transform([9.0, 0.0]), [4.0, 0.0], rtol=1e-12)
+    y = x * rng.lognormal(0, 0.5, 400)
+    left = {
+        method: np.mean(PointCalibrator(method).fit(x, y).transform(x) / y)
+        for method in ("ratio", "linear", "mean-ratio")
+    }
+    assert left.pop("mean-ratio") == pytest.approx(1, rel=1e-12) and min(left.values()) > 1.2
+
+
+def test_inverse_is_the_line_of_predictions_on_outcomes_turned_round(data, rng):
+    (x, y), w, new = data, rng.random(400) * 3, np.linspace(-5, 20, 50)
+    for weight in (None, w):
+        line = LinearRegression().fit(y[:, None], x, sample_weight=weight)
+        calibrator = PointCalibrator("inverse").fit(x, y, sample_weight=weight)
+        np.testing.assert_allclose(calibrator.transform(new), (new - line.intercept_) / line.coef_, rtol=1e-9)
+        errors = calibrator.transform(x) - y
+        assert np.average(errors * (y - y.mean()), weights=weight) == pytest.approx(0, abs=1e-9)
+
+
+def test_which_line_may_raise_the_squared_error(rng):
+    """As the chapter says of its calibration, of "inverse" alone: by the square of the correlation."""
+    signal = rng.normal(10, 2, 50_000)
+    y, x = signal + rng.normal(0, 1.5, 50_000), signal  # already E(y | x)
+    before = np.mean((y - x) ** 2)
+    linear, inverse = (np.mean((PointCalibrator(m).fit(x, y).transform(x) - y) ** 2) for m in ("linear", "inverse"))
+    r2 = np.corrcoef(x, y)[0, 1] ** 2
+    assert linear <= before and inverse == pytest.approx(linear / r2, rel=1e-9)
+    assert inverse > 1.5 * before
 
 
 @pytest.mark.parametrize("span", [0.2, 0.6])
@@ -110,7 +148,7 @@ def test_local_continues_linearly(rng):
 
 
 # ---- what holds for every method ----
-@every
+@without_bias
 def test_the_mean_error_vanishes_on_the_rows_of_fit(method, data, rng):
     (x, y), w = data, rng.integers(0, 4, 400)
     for weight in (None, w):
@@ -118,7 +156,7 @@ def test_the_mean_error_vanishes_on_the_rows_of_fit(method, data, rng):
         assert np.average(calibrated - y, weights=weight) == pytest.approx(0, abs=1e-12)
 
 
-@every
+@without_bias
 def test_improves_what_is_wrong(method, rng):
     x, new = rng.gamma(4, 1, 500), rng.gamma(4, 1, 5000)
     y, true = 2 * x + rng.normal(0, 1, 500), 2 * new
@@ -159,8 +197,9 @@ def test_few_rows_and_constant_predictions(method, n):
     x = np.arange(1.0, n + 1)
     assert np.isfinite(PointCalibrator(method).fit(x, 2 * x).transform([0.5, 9.0])).all()
     constant = PointCalibrator(method).fit(np.full(n, 4.0), x)
-    assert constant.transform([4.0])[0] == pytest.approx(x.mean())
-    if method in ("linear", "local"):  # nothing is known about a slope
+    mean = n / np.sum(1 / x) if method == "mean-ratio" else x.mean()  # harmonic: one number over each outcome
+    assert constant.transform([4.0])[0] == pytest.approx(mean)
+    if method in ("linear", "local", "inverse"):  # nothing is known about a slope
         assert constant.transform([5.0])[0] == pytest.approx(x.mean() + 1)
 
 
@@ -196,7 +235,7 @@ def test_missing_outcomes_are_left_out_with_a_count():
 
 def test_bad_input(data):
     x, y = data
-    with pytest.raises(ValueError, match="`method` must be one of 'linear', 'isotonic', 'ratio', 'local'; got 'cubic'"):
+    with pytest.raises(ValueError, match="`method` must be one of 'linear', .*'mean-ratio', 'inverse'; got 'cubic'"):
         PointCalibrator("cubic").fit(x, y)
     with pytest.raises(ValueError, match=r"`forecasts` must be finite; 1 of 400 .* forecasts\[3\] = nan. NaN and inf"):
         PointCalibrator().fit(np.where(np.arange(400) == 3, np.nan, x), y)
@@ -219,6 +258,19 @@ def test_a_ratio_needs_predictions_and_outcomes_of_one_sign():
         PointCalibrator("ratio").fit([0.0, 0.0], [1.0, 2.0])
     with pytest.raises(ValueError, match=r"means of one sign for method='ratio'; their ratio is -1.5"):
         PointCalibrator("ratio").fit([-1.0, -1.0], [1.0, 2.0])
+
+
+def test_mean_ratios_and_inverses_that_do_not_exist():
+    with pytest.raises(
+        ValueError, match=r"`y` must be away from 0 for method='mean-ratio'; 1 of 2 .* first y\[1\] = 0"
+    ):
+        PointCalibrator("mean-ratio").fit([1.0, 1.0], [1.0, 0.0])
+    with pytest.raises(ValueError, match=r"one sign for method='mean-ratio'; .* is -1. Use method='linear'"):
+        PointCalibrator("mean-ratio").fit([1.0, 1.0], [-1.0, -1.0])
+    with pytest.raises(ValueError, match=r"follow the outcomes for method='inverse', .* correlation is 0. Use"):
+        PointCalibrator("inverse").fit([1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 2.0, 2.0])
+    with pytest.raises(ValueError, match="squared correlation is 0"):
+        PointCalibrator("inverse").fit([1.0, 2.0], [3.0, 3.0])
 
 
 # ---- laws ----
@@ -299,7 +351,9 @@ def test_inside_the_estimator(method, ensemble, rng):
     if not ensemble:
         np.testing.assert_allclose(model.predict_dist(X).std(), model.sigma_, rtol=1e-9)
         out_of_fold = model.calibrator_.transform(model.oof_forecasts_).mean()
-        assert np.mean(out_of_fold - y[model.oof_rows_]) == pytest.approx(0, abs=1e-9)
+        real = y[model.oof_rows_]
+        off = np.mean(out_of_fold / real - 1) if method == "mean-ratio" else np.mean(out_of_fold - real)
+        assert off == pytest.approx(0, abs=1e-9)
 
 
 def test_the_spread_of_the_base_is_kept(rng):

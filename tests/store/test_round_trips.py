@@ -98,7 +98,7 @@ def test_with_weights(name, laws, again):
     assert_same_laws(again(calibrator).transform(forecasts), calibrator.transform(forecasts), y)
 
 
-@pytest.mark.parametrize("method", ["linear", "isotonic", "ratio", "local"])
+@pytest.mark.parametrize("method", ["linear", "isotonic", "ratio", "local", "mean-ratio", "inverse"])
 def test_points(method, laws, again):
     forecasts, y = laws
     calibrator = PointCalibrator(method).fit(forecasts.mean() + 9, y + 9)

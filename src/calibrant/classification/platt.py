@@ -35,9 +35,10 @@ class PlattCalibrator(SummarisedScores):
     .. math:: p^*(s) = \frac{1}{1 + e^{As + B}},\qquad
         t_+ = \frac{N_+ + 1}{N_+ + 2},\quad t_- = \frac{1}{N_- + 2}
 
-    Platt (1999). s are margins as they are, and the log odds of probabilities and logits, so that a classifier that is
-    right already can stay what it is (A = -1, B = 0); scikit-learn takes the sigmoid of the probabilities themselves,
-    which ``scores_are="margins"`` gives. The targets keep A and B finite where the scores separate the classes.
+    Platt (1999). What s is, ``scores_are`` says: margins as they are, or the log odds of probabilities and logits, so
+    that a classifier that is right already can stay what it is (A = -1, B = 0). The sigmoid of the probabilities
+    themselves, of Bella et al. (2010) and scikit-learn, which cannot, is ``scores_are="margins"``. The targets keep A
+    and B finite where the scores separate the classes.
 
     A summary is enough (`summarise`, `fit_summary`, `partial_fit`): up to 16 384 different scores of a class the fit is
     that to the rows, with more it differs by less than 10⁻⁶ in probability.
@@ -48,6 +49,8 @@ class PlattCalibrator(SummarisedScores):
     Parameters
     ----------
     scores_are : {"probabilities", "logits", "margins"}
+        What numbers are, and with it what the sigmoid is taken of: the log odds of "probabilities" and "logits", or
+        "margins" and whatever else is to be taken as it is.
     clip : float
         Probabilities stay in [clip, 1 - clip], those given and those returned.
 
@@ -63,6 +66,9 @@ class PlattCalibrator(SummarisedScores):
     array([[0.636, 0.364],
            [0.522, 0.478],
            [0.301, 0.699]])
+
+    Differs from the paper in: the chapter passes the probabilities themselves to the sigmoid and says that A and B
+    "minimise the negative log-likelihood of the data"; the log odds, and the targets, which are Platt's own, differ.
     """
 
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:

@@ -14,6 +14,7 @@ from .group_coverage import GroupCoverageDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
 from .point_calibration import PointCalibrationDisplay
+from .rec import RECDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
 from .sharpness import SharpnessDisplay
@@ -33,6 +34,7 @@ __all__ = [
     "PITDisplay",
     "ParetoDisplay",
     "PointCalibrationDisplay",
+    "RECDisplay",
     "ROCDisplay",
     "ReliabilityDisplay",
     "SharpnessDisplay",

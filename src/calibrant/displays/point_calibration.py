@@ -84,7 +84,7 @@ class PointCalibrationDisplay(CurveDisplay):
         ----------
         y_true, y_pred, sample_weight
             As in `metrics.mse`.
-        method : {"local", "linear", "isotonic", "ratio"}
+        method : {"local", "linear", "isotonic", "ratio", "mean-ratio", "inverse"}
             Kind of curve, as in `PointCalibrator`.
         name : str, optional
             What to call the predictions in the legend.

@@ -12,6 +12,7 @@ from .._checks import Array, column, column_names, sample_weights, to_array
 from .._types import Labels, Numbers, Weights
 from ..adapters.class_labels import as_labels, class_numbers, encode, labels_of_columns
 from ..links.groups import Groups
+from ..metrics.classes.auc import area
 from ..metrics.classes.forecasts import known_labels
 from ._axes import DIAGONAL, GREY, evenly
 from ._base import CurveDisplay
@@ -111,8 +112,8 @@ class ROCDisplay(CurveDisplay):
             true_positive=true[kept],
             hull_false_positive=hull_false,
             hull_true_positive=hull_true,
-            auc=float(np.trapezoid(true, false)),
-            hull_auc=float(np.trapezoid(hull_true, hull_false)),
+            auc=area(groups),
+            hull_auc=area(hull),
             threshold=threshold,
             chosen=None if above is None else (float(false[above]), float(true[above])),
             name=name,

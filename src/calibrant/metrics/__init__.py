@@ -8,18 +8,22 @@ is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :fu
 :func:`error_tolerance`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
-:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
-Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. Intervals around any measure:
+:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests;
+:func:`auc`; :func:`class_summary` is one table.
+Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`.
+Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
 """
 
 from . import scorers as scorers
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
+from .class_table import class_summary
+from .classes.auc import auc
 from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
 from .classes.calbin import calbin
 from .classes.calloss import calloss
 from .classes.ece import ece
-from .classes.labels import ClassProportions, class_proportions, confusion, macro_accuracy
+from .classes.labels import ClassProportions, accuracy, class_proportions, confusion, f_measure, macro_accuracy
 from .classes.noise_floor import noise_floor
 from .classes.probabilities import class_sharpness, log_loss
 from .classes.smooth_ece import smooth_ece
@@ -51,8 +55,10 @@ __all__ = [
     "TestResult",
     "ThresholdReliability",
     "ToleranceCurve",
+    "accuracy",
     "anderson_darling",
     "anderson_darling_test",
+    "auc",
     "bootstrap_interval",
     "brier_decomposition",
     "brier_score",
@@ -63,6 +69,7 @@ __all__ = [
     "calloss",
     "class_proportions",
     "class_sharpness",
+    "class_summary",
     "confusion",
     "coverage",
     "cox_calibration",
@@ -73,6 +80,7 @@ __all__ = [
     "ece",
     "ence",
     "error_tolerance",
+    "f_measure",
     "hosmer_lemeshow_test",
     "interval_score",
     "knueppel_test",

@@ -16,6 +16,7 @@ from ._inputs import average, level_grid
 from .classes.brier import brier_score
 from .classes.ece import binned_error, ece
 from .classes.probabilities import log_loss
+from .classes.specification import SPECIFICATIONS, Specification
 from .evaluation import ClassEvaluation, LawEvaluation
 from .intervals import coverage
 from .points.errors import mae, mse
@@ -171,6 +172,15 @@ def _of_laws(function: Callable[..., Any]) -> Callable[[LawEvaluation], OfWeight
     return lambda evaluation: lambda w: float(function(evaluation.y, evaluation.law, sample_weight=w))
 
 
+def _of_classes(each: Specification) -> Measure:
+    def whole(evaluation: ClassEvaluation) -> OfWeights:
+        names = evaluation.classes
+        return lambda w: float(each.function(names[evaluation.codes], evaluation.p, classes=names, sample_weight=w))
+
+    key, label, words, function, unit = each
+    return Measure(key, label, words, function, unit, "classification", whole=whole, prominence="summary")
+
+
 def _rmse(y: Any, law: Any, sample_weight: Any = None) -> float:
     return float(np.sqrt(mse(y, law, sample_weight=sample_weight)))
 
@@ -319,6 +329,7 @@ MEASURES: dict[str, Measure] = {
             whole=_ece,
             prominence="headline",
         ),
+        *map(_of_classes, SPECIFICATIONS),
     )
 }
 LOSS = {"regression": "nll", "classification": "log_loss"}

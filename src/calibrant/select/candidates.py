@@ -73,6 +73,11 @@ METHODS: dict[str, dict[str, Method]] = {
         "isotonic": Method(c.IsotonicCalibrator, True, rank=6),
         "venn-abers": Method(c.VennAbersCalibrator, True, rank=7),
         "binning": Method(c.BinningCalibrator, rank=6),
+        "bayesian-binning": Method(c.BayesianBinningCalibrator, rank=6),
+        "beta-densities": Method(c.BetaDensitiesCalibrator, of_margins=False, rank=3),
+        "kernel-densities": Method(c.KernelDensitiesCalibrator, rank=7),
+        "pairwise": Method(c.PairwiseCalibrator, classes=3, rank=4),
+        "ecoc": Method(c.ECOCCalibrator, of_margins=False, classes=3, rank=4),
     },
 }
 """By kind of forecasts, then by name."""

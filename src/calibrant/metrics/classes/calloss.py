@@ -25,7 +25,9 @@ def calloss(
     .. math:: \frac1n \sum_b \sum_{i \in s_b} (p_i - \bar f_b)^2, \quad \bar f_b = \frac1{|s_b|} \sum_{i \in s_b} f_i
 
     for each class, then averaged over the classes; of two classes both have the same value. Flach & Matsubara (2007);
-    Bella et al. (2010), where the square and the division by n are missing in print.
+    Bella et al. (2010), where the square and the division by n are missing in print. The chapter's segments are the
+    *distinct scores* ("the number of different estimated probabilities"), ``segments="scores"``; those of the hull are
+    ours.
 
     Parameters
     ----------
@@ -33,13 +35,15 @@ def calloss(
         As in :func:`brier_score`.
     segments : {"hull", "scores"}
         Segments of the curve's convex hull, the blocks that isotonic regression pools; or of the curve itself, rows
-        with equal forecasts. Where all forecasts differ the latter is the Brier score.
+        with equal forecasts, as in the chapter. Where all forecasts differ the latter is the Brier score.
 
     Examples
     --------
     >>> from calibrant import metrics
     >>> metrics.calloss([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
     0.01
+
+    Differs from the paper in: the square and the division by n; the segments, unless ``segments="scores"``.
     """
     one_of(segments, "segments", ("hull", "scores"))
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)

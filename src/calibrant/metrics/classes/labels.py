@@ -1,4 +1,4 @@
-"""Measures of predicted labels: confusion matrix, class proportions, macro-averaged accuracy."""
+"""Measures of predicted labels: confusion matrix, class proportions, accuracies, F-measure."""
 
 from __future__ import annotations
 
@@ -79,6 +79,50 @@ def class_proportions(
     actual, predicted, known, weights = label_pairs(y_true, y_pred, classes, sample_weight)
     shares = (np.bincount(codes, weights, len(known)) / weights.sum() for codes in (actual, predicted))
     return ClassProportions(known, *shares)
+
+
+def accuracy(y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None) -> float:
+    r"""Share of rows that are predicted right, :math:`\frac1T \#\{t : y_t = \hat y_t\}`.
+
+    Bella et al. (2010), table 2: partially sensitive to type CD, insensitive to type CP.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes, sample_weight
+        As in :func:`confusion`.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> metrics.accuracy(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+    0.75
+    """
+    table = confusion(y_true, y_pred, classes=classes, sample_weight=sample_weight)
+    return float(np.trace(table) / table.sum())
+
+
+def f_measure(y_true: Labels, y_pred: Labels, *, classes: Labels | None = None, sample_weight: Weights = None) -> float:
+    r"""Mean F-measure: over the classes, the harmonic mean of precision and recall.
+
+    .. math:: \frac1C \sum_j \frac{2\, \#\{t : y_t = \hat y_t = j\}}{\#\{t : y_t = j\} + \#\{t : \hat y_t = j\}}
+
+    Bella et al. (2010), table 2. Classes that neither occur nor are predicted are left out of the mean.
+
+    Parameters
+    ----------
+    y_true, y_pred, classes, sample_weight
+        As in :func:`confusion`.
+
+    Examples
+    --------
+    >>> from calibrant import metrics
+    >>> metrics.f_measure(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+    0.7333
+    """
+    table = confusion(y_true, y_pred, classes=classes, sample_weight=sample_weight)
+    rows = table.sum(axis=0) + table.sum(axis=1)
+    there = rows > 0
+    return float(np.mean(2 * np.diag(table)[there] / rows[there]))
 
 
 def macro_accuracy(

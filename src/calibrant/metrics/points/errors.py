@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._checks import Array, column, complain, nonempty, same_length, sample_weights
 from ..._types import Numbers, Weights
@@ -186,9 +187,12 @@ def _relative(y: Array, point: Array) -> Array:
     return np.abs((y - point) / y)
 
 
+def near_zero(y: Array) -> NDArray[np.bool_]:
+    """Which outcomes are 0, or as good as 0 beside the largest: they have no ratio."""
+    return np.asarray(np.abs(y) <= max(EPS * np.abs(y).max(), np.finfo(np.float64).tiny))
+
+
 def _ratio(y: Array, point: Array) -> Array:
-    near_zero = np.abs(y) <= max(EPS * np.abs(y).max(), np.finfo(np.float64).tiny)
-    complain(
-        "y_true", "away from 0", y, near_zero, "Ratios to 0 do not exist; use mean_error, or leave these rows out."
-    )
+    hint = "Ratios to 0 do not exist; use mean_error, or leave these rows out."
+    complain("y_true", "away from 0", y, near_zero(y), hint)
     return np.asarray(point / y)

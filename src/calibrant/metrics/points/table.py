@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._checks import Array, count
+from ..._checks import Array, count, one_of
 from ..._types import Numbers, Weights
 from ...distributions.base import Distribution
 from .._inputs import BinLabels, average, equal_mass_bins
@@ -27,11 +27,14 @@ class PointSummary:
         ``mean_error`` with its ``standard_error``, ``mean_ratio``, ``mae``, ``rmse``, ``relative_mse``; a column per
         model. What could not be computed is NaN, with the reason in ``overall.notes``.
     along : dict of Summary
-        By model, a line per group of rows with similar predictions, "1" for the lowest.
+        By model, a line per group of rows with similar predictions, or outcomes, "1" for the lowest.
+    by : {"predicted", "actual"}
+        What the groups are made by.
     """
 
     overall: Summary
     along: dict[str, Summary]
+    by: str = "predicted"
 
     def __repr__(self) -> str:
         """The tables."""
@@ -40,19 +43,27 @@ class PointSummary:
     def __str__(self) -> str:
         """The tables as aligned text."""
         parts = [str(self.overall)]
+        own, all_ = ("its predictions", "the predictions") if self.by == "predicted" else ("the outcomes",) * 2
         for name, table in self.along.items():
-            parts += ["", f"{name}, along its predictions" if name else "along the predictions", str(table)]
+            parts += ["", f"{name}, along {own}" if name else f"along {all_}", str(table)]
         return "\n".join(parts)
 
 
 def point_summary(
-    y_true: Numbers, y_pred: Points | Mapping[str, Points], *, n_bins: int = 10, sample_weight: Weights = None
+    y_true: Numbers,
+    y_pred: Points | Mapping[str, Points],
+    *,
+    n_bins: int = 10,
+    by: str = "predicted",
+    sample_weight: Weights = None,
 ) -> PointSummary:
-    """Calibration and error of point predictions, as a whole and along their range, for one model or several.
+    r"""Calibration and error of point predictions, as a whole and along their range, for one model or several.
 
     Calibrated predictions (type RD of Bella et al. 2010) have a mean error near 0 as a whole and in every group of
     rows with similar predictions; "near" is within two standard errors. Groups are deciles unless told: as many rows
-    in each as ties allow, by each model's own predictions.
+    in each as ties allow, by each model's own predictions, or by the outcomes. The latter is the chapter's "along the
+    output value", and asks for other predictions: the best ones, :math:`E(y \mid x)`, are too high where y came out low
+    and too low where it came out high.
 
     Parameters
     ----------
@@ -62,6 +73,8 @@ def point_summary(
         Point predictions, before and after calibration say; the means of Distributions.
     n_bins : int
         Number of groups.
+    by : {"predicted", "actual"}
+        Whether rows of a group have similar predictions, or similar outcomes.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
 
@@ -97,6 +110,7 @@ def point_summary(
     if not models:
         raise ValueError("`y_pred` must have at least one model; the dict is empty.")
     count(n_bins, "n_bins")
+    one_of(by, "by", ("predicted", "actual"))
     lines: dict[str, tuple[float, ...]] = {}
     notes: dict[str, str] = {}
     along: dict[str, Summary] = {}
@@ -106,8 +120,8 @@ def point_summary(
         values, missing = _measured(y, point, weights)
         notes |= {f"{measure} of {name}" if name else measure: reason for measure, reason in missing.items()}
         lines = {measure: (*lines.get(measure, ()), value) for measure, value in values.items()}
-        along[name] = _along(y, point, weights, equal_mass_bins(point, weights, n_bins))
-    return PointSummary(Summary(tuple(models), lines, notes), along)
+        along[name] = _along(y, point, weights, equal_mass_bins(point if by == "predicted" else y, weights, n_bins))
+    return PointSummary(Summary(tuple(models), lines, notes), along, by)
 
 
 def _measured(y: Array, point: Array, weights: Array | None) -> tuple[dict[str, float], dict[str, str]]:

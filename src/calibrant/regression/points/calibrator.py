@@ -23,25 +23,33 @@ class PointCalibrator(RegressorMixin, TransformerMixin, RegressionCalibrator):
     .. math:: \hat y \mapsto g(\hat y) \approx E(y \mid \hat y)
 
     Calibration of type RD of Bella et al. (2010): the mean error :math:`E(\hat y - y)` of the calibrated predictions is
-    0 on the rows of `fit`, for every method.
+    0 on the rows of `fit`, for every method but "mean-ratio", which makes 1 of the mean ratio :math:`E(\hat y/y)`
+    instead, the chapter's second condition: one line through 0 cannot keep both.
 
     Numbers in, numbers out. Distributions are moved, each to its calibrated mean, and keep their spread and shape; to
     calibrate these too, ``Chain([PointCalibrator(), QuantileCalibrator()])``. A regressor that predicts points is
     calibrated with cross-fitting by ``CalibratedRegressor(model, PointCalibrator())``.
 
-    How many rows do I need? About 20 for the ratio, 50 for a line, 200 for the bends of "isotonic" and "local".
+    How many rows do I need? About 20 for a ratio, 50 for a line, 200 for the bends of "isotonic" and "local".
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.011, 0.0037, 0.0010 at 100, 300 and 1 000 rows
     (half the rise of the squared error over the variance).
 
     Parameters
     ----------
-    method : {"linear", "isotonic", "ratio", "local"}, default "linear"
-        - "linear": least squares of y on :math:`\hat y`, as in the chapter's figure 2;
+    method : {"linear", "isotonic", "ratio", "local", "mean-ratio", "inverse"}, default "linear"
+        - "linear": least squares of y on :math:`\hat y`, as in the chapter's figure 2; it cannot raise the squared
+          error on the rows of `fit`;
         - "isotonic": the increasing step curve of least squares, linear between steps and constant beyond the data;
         - "ratio": :math:`\hat y \sum_t w_t y_t / \sum_t w_t \hat y_t`, for quantities with a natural 0;
         - "local": lines fitted to the nearest rows, as many as the data bear out, and continued beyond the data; one
-          line through all where the data show no bend.
+          line through all where the data show no bend;
+        - "mean-ratio": :math:`\hat y / (\frac1T \sum_t \hat y_t / y_t)`, for outcomes away from 0; small outcomes weigh
+          most, and predictions that were right on average become too low;
+        - "inverse": least squares :math:`\hat y \approx a + b y` turned round, :math:`\hat y \mapsto (\hat y - a)/b`;
+          the errors are then unrelated to the *outcomes*, and the squared error is
+          :math:`\operatorname{var}(y) (1 - r^2)/r^2`, that of "linear" over :math:`r^2`, the squared correlation. The
+          chapter's "these calibrations used to increase the mean squared error" is true of this reading.
 
     Attributes
     ----------
@@ -58,6 +66,10 @@ class PointCalibrator(RegressorMixin, TransformerMixin, RegressionCalibrator):
     >>> from calibrant import Normal
     >>> calibrator.transform(Normal([10.0], 2.0)).interval(0.9)
     array([[17.71, 24.29]])
+
+    Differs from the paper in: the chapter names one method, a linear regression between real and predicted values, and
+    does not say of which on which ("linear" and "inverse" are the two readings); it gives :math:`E(\hat y/y) = 1` as a
+    condition and no method for it. "isotonic", "ratio" and "local" are not in it.
     """
 
     takes = Takes(("points", "distributions"))

@@ -1,4 +1,4 @@
-"""Curves from predicted to expected values: straight, stepped, through 0, or local."""
+"""Curves from predicted to expected values: straight, stepped, through 0, local, or a line turned round."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ..._checks import Array
+from ..._checks import Array, complain
 from ...metrics._inputs import EPS, equal_mass_bins
+from ...metrics.points.errors import near_zero
 from ...numerics.soundness import check_finite, check_numbers
 
 CELLS = 256  # points of a local curve at most
 SPANS = np.geomspace(0.02, 1.0, 12)  # shares of the rows that a local line is fitted to
 _FEWEST = 5  # distinct predictions that a local line is fitted to
 _CANCELLED = 0.01  # predictions whose mean is a smaller share of their mean size have no ratio
+_UNRELATED = 1e-4  # a line of x on y that explains a smaller share of x cannot be turned round
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,36 @@ def fit_ratio(x: Array, y: Array, w: Array) -> BentLine:
     return BentLine(np.zeros(1), np.zeros(1), (ratio, ratio))
 
 
+def fit_mean_ratio(x: Array, y: Array, w: Array) -> BentLine:
+    """The line through 0 whose slope makes 1 of the mean of x / y."""
+    hint = "Ratios to 0 do not exist; use method='ratio', or leave these rows out."
+    complain("y", "away from 0 for method='mean-ratio'", y, near_zero(y), hint)
+    mean, size = np.average(x / y, weights=w), np.average(np.abs(x / y), weights=w)
+    if not mean > _CANCELLED * size:
+        raise ValueError(
+            "predictions and outcomes must have one sign for method='mean-ratio'; the mean of predicted / actual is "
+            f"{mean:.3g}. Use method='linear'."
+        )
+    return BentLine(np.zeros(1), np.zeros(1), (float(1 / mean), float(1 / mean)))
+
+
+def fit_inverse(x: Array, y: Array, w: Array) -> BentLine:
+    """Weighted least squares of x on y, turned round; with slope 1 if all x are equal."""
+    x_mean, y_mean = np.average(x, weights=w), np.average(y, weights=w)
+    dx, dy = x - x_mean, y - y_mean
+    if np.ptp(x) <= 8 * EPS * np.abs(x).max():
+        return fit_line(x, y, w)
+    shared = float(w @ (dx * dy))
+    share = shared**2 / max(float(w @ np.square(dx)) * float(w @ np.square(dy)), 1e-300)
+    if not share > _UNRELATED:
+        raise ValueError(
+            "predictions must follow the outcomes for method='inverse', which divides by the slope of predictions on "
+            f"outcomes; their squared correlation is {share:.2g}. Use method='linear'."
+        )
+    slope = float(w @ np.square(dy)) / shared
+    return BentLine(np.array([x_mean]), np.array([y_mean]), (slope, slope))
+
+
 def fit_local(x: Array, y: Array, w: Array) -> BentLine:
     """Local lines through the nearest rows, as many as make new rows most probable, or one line through all.
 
@@ -163,4 +195,6 @@ FITS: dict[str, Callable[[Array, Array, Array], BentLine]] = {
     "isotonic": fit_isotonic,
     "ratio": fit_ratio,
     "local": fit_local,
+    "mean-ratio": fit_mean_ratio,
+    "inverse": fit_inverse,
 }

@@ -1,0 +1,1 @@
+"""Bayes' rule: densities of scores, bins averaged over their number, decisions of least expected cost."""
