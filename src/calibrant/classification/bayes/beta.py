@@ -26,6 +26,9 @@ class BetaDensitiesCalibrator(BinaryCalibrator):
 
     How many rows do I need? About 50 of each class.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.013, 0.0048, 0.0016 at 100, 300 and 1 000 rows of
+    two classes; 0.021, 0.0080, 0.0024 of three.
+
     Parameters
     ----------
     smoothing : float

@@ -36,6 +36,9 @@ class BayesianBinningCalibrator(RankCalibrator):
     few bins are most probable, which ties many rows: of 26 classes with 115 rows each the most probable class was right
     in 21 % of the rows instead of 30 %.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.052, 0.025, 0.012 at 100, 300 and 1 000 rows of two
+    classes; 0.075, 0.035, 0.013 of three.
+
     Parameters
     ----------
     n_bins : int or sequence of int, optional

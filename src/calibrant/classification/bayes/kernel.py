@@ -32,6 +32,9 @@ class KernelDensitiesCalibrator(BinaryCalibrator):
 
     How many rows do I need? About 200 of each class.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.018, 0.0092, 0.0035 at 100, 300 and 1 000 rows of
+    two classes; 0.028, 0.012, 0.0050 of three.
+
     Parameters
     ----------
     bandwidth : float, optional

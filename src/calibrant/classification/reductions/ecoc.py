@@ -35,6 +35,9 @@ class ECOCCalibrator(Reduction):
 
     How many rows do I need? As many of every set of classes as the binary calibrator needs.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.017, 0.0066, 0.0016 at 100, 300 and 1 000 rows of
+    three classes.
+
     Parameters
     ----------
     calibrator : estimator, optional

@@ -33,6 +33,9 @@ class PairwiseCalibrator(Reduction):
 
     How many rows do I need? As many of each pair as the binary calibrator needs; K (K - 1) / 2 of them are fitted.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.016, 0.0061, 0.0014 at 100, 300 and 1 000 rows of
+    three classes.
+
     Parameters
     ----------
     calibrator : estimator, optional
