@@ -159,9 +159,9 @@ def fitted_map(result: Result) -> str:
 
     def draw(ax: Any) -> svg.Titles:
         shown.plot(ax=ax)
-        shades = matplotlib.colormaps["viridis"](np.linspace(0.25, 0.75, len(shown.lines_)))  # visible on any page
+        shades = matplotlib.colormaps["viridis"](np.linspace(0.4, 0.75, len(shown.lines_)))  # visible on any page
         for line, shade in zip(shown.lines_, shades, strict=True):
-            line.set_color(shade)
+            line.set_color(svg.AFTER if shown.shared else shade)
         ax.legend(loc="upper left", frameon=False, fontsize="small")
         start = "" if shown.shared else "forecast with "
         return [(line, f"{start}{line.get_label()}") for line in shown.lines_]

@@ -23,6 +23,7 @@ Draw = Callable[[Any], Titles]
 AFTER, BEFORE = COLOURS[:2]
 INK = "#010203"  # stands for the colour of text until the page decides it
 VARIABLES = {INK: "ink", AFTER.lower(): "after", BEFORE.lower(): "before", GREY.lower(): "grey"}
+VARIABLES |= {colour.lower(): f"colour-{k}" for k, colour in enumerate(COLOURS) if k > 1}
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "calibrant",
