@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import log_ndtr
 from sklearn.exceptions import ConvergenceWarning
@@ -16,9 +18,10 @@ from calibrant.maps import BetaMap
 from calibrant.regression.gp_beta import calibrator as gp_beta
 from calibrant.regression.gp_beta import learning as gp_beta_learning
 from calibrant.regression.gp_beta.calibrator import GPBetaCalibrator
-from calibrant.regression.gp_beta.inference import Data, Posterior, climb, latents, step
-from calibrant.regression.gp_beta.kernels import KERNELS, Scaling, choose_inducing, whitened
-from calibrant.regression.gp_beta.learning import Hyperparameters, Problem, gradient
+from calibrant.regression.gp_beta.inducing import choose_inducing
+from calibrant.regression.gp_beta.inference import Data, Posterior, climb, evaluate, latents, step
+from calibrant.regression.gp_beta.kernels import KERNELS, Scaling, whitened
+from calibrant.regression.gp_beta.learning import Hyperparameters, Problem, gradient, location_gradient
 from calibrant.regression.gp_beta.likelihood import PAIRS, clipped, congruence, expected, log_ratio, roots
 
 ROOT = np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.1, 0.1, 0.4]])
@@ -208,6 +211,33 @@ class TestInference:
         numbers = [(fitted(vector + m)[0].bound - fitted(vector - m)[0].bound) / 2e-4 for m in moves]
         assert np.allclose(ours, numbers, rtol=5e-3, atol=5e-3)
 
+    @pytest.mark.parametrize("name", ["embedding", "ard", "mixtures", "parts"])
+    def test_gradient_in_the_inducing_points(self, name):
+        p = problem("ard" if name == "ard" else "embedding", 80)
+        if name == "mixtures":
+            x = np.column_stack([p.features[:, :1], p.features, p.features[:, 1], np.ones((80, 2)) / 2])
+            p = replace(p, features=x[:, [0, 1, 4, 2, 5, 6]], inducing=x[::9, [0, 1, 4, 2, 5, 6]])
+        elif name == "parts":
+            law, _ = varying(0, 80)
+            view = KERNELS["quantiles"].view(p.scaling, StudentT(law.loc, law.scale, 5.0))
+            p = replace(p, features=view, kernel=KERNELS["quantiles"])
+        h = Hyperparameters(p.kernel.start(p.scaling) + 0.1, ROOT, np.full(3, 0.1))
+        m, rng = len(p.inducing), np.random.default_rng(0)
+        root = np.eye(3 * m) + 0.1 * rng.normal(size=(3 * m, 3 * m))
+        cover = 0.1 * root @ root.T
+        q = Posterior(rng.normal(0, 0.3, (3, m)), np.linalg.inv(cover), cover, np.linalg.slogdet(cover)[1])
+        prior = p.prior(h)
+        ours = location_gradient(p, h, prior, evaluate(q, prior, p.data))
+        for i, j in [(0, 0), (3, 1), (m - 1, 0), (5, p.inducing.shape[1] - 1), (4, p.inducing.shape[1] // 2)]:
+            if name != "ard" and j >= 2 * p.inducing.shape[1] // 3:
+                assert ours[i, j] == 0  # weights of components stay
+                continue
+            move = np.zeros(p.inducing.shape)
+            move[i, j] = 1e-5
+            ends = [replace(p, inducing=p.inducing + s * move) for s in (1, -1)]
+            ahead, back = (evaluate(q, end.prior(h), p.data).bound for end in ends)
+            assert ours[i, j] == pytest.approx((ahead - back) / 2e-5, rel=1e-4, abs=1e-5)
+
     def test_packing(self):
         h = Hyperparameters(np.array([0.1, 0.2]), ROOT, np.arange(3.0))
         again = Hyperparameters.unpacked(h.packed())
@@ -233,6 +263,37 @@ def test_toy_of_the_paper():
         assert cal.converged_ and np.all(np.diff(cal.elbo_) >= -1e-9)
     assert np.mean(base) == pytest.approx(3.11, abs=0.02)
     assert np.mean(ours) <= 2.775
+
+
+@pytest.mark.filterwarnings(MARGIN)
+@pytest.mark.parametrize(("kernel", "few"), [("ard", 0.5), ("embedding", 0.1)])
+def test_learned_inducing_points(kernel, few):
+    """The bound is not below that of chosen ones, clearly above where there are too few, and all asked for are used."""
+    law, y, new, y_new = toy_forecasts(0, 2000)
+    for m in (3, 32):
+        chosen, learned = (
+            GPBetaCalibrator(m, kernel=kernel, inducing=way).fit(law, y) for way in ("chosen", "learned")
+        )
+        assert learned.elbo_[-1] >= chosen.elbo_[-1] + (few if m == 3 else -1e-3)
+        assert np.all(np.diff(learned.elbo_) >= 0) and learned.converged_
+        assert not np.isin(learned.inducing_[:, 0], law.loc).all() and np.all(learned.inducing_[:, 1] > 0)
+        assert np.abs(learned.inducing_[:, 0] - law.loc.mean()).max() < 2 * np.ptp(law.loc)
+    assert len(learned.inducing_) in (32, len(chosen.inducing_)) and len(chosen.inducing_) < 20
+    nll = [metrics.nll(y_new, cal.transform(new)) for cal in (chosen, learned)]
+    assert nll[0] == pytest.approx(nll[1], abs=0.01)
+
+
+@pytest.mark.filterwarnings(MARGIN)
+def test_inducing_points_are_learned_with_fixed_hyperparameters_and_from_frames_with_weights():
+    law, y = varying(0, 300)
+    given = [GPBetaCalibrator(4, hyperparameters="fixed", inducing=way) for way in ("chosen", "learned")]
+    frame = pd.DataFrame({"mean": law.loc.astype(np.float32), "std": law.scale.astype(np.float32)})
+    weights = np.random.default_rng(0).integers(1, 3, 300)
+    chosen, learned = (cal.fit(frame, y.tolist(), sample_weight=list(weights)) for cal in given)
+    assert learned.elbo_[-1] > chosen.elbo_[-1] + 0.5
+    for name in ("kernel", "root", "shift"):
+        assert np.allclose(getattr(learned._hyperparameters, name), getattr(chosen._hyperparameters, name))
+    assert len(learned.inducing_) == 4 and not np.allclose(learned.inducing_, chosen.inducing_)
 
 
 @pytest.mark.filterwarnings(MARGIN)
@@ -488,10 +549,12 @@ def test_says_when_it_did_not_converge(monkeypatch):
 
 def test_wrong_arguments_are_named():
     law, y = varying(0, 20)
-    with pytest.raises(ValueError, match="`kernel` must be one of 'auto', 'embedding', 'ard'; got 'rbf'"):
+    with pytest.raises(ValueError, match="`kernel` must be one of 'auto', 'embedding', 'ard', 'quantiles'; got 'rbf'"):
         GPBetaCalibrator(kernel="rbf").fit(law, y)
     with pytest.raises(ValueError, match="`hyperparameters` must be one of 'learn', 'fixed'"):
         GPBetaCalibrator(hyperparameters="none").fit(law, y)
+    with pytest.raises(ValueError, match="`inducing` must be one of 'chosen', 'learned'; got 'grid'"):
+        GPBetaCalibrator(inducing="grid").fit(law, y)
     with pytest.raises(ValueError, match="`n_inducing` must be a whole number of at least 1; got 0"):
         GPBetaCalibrator(0).fit(law, y)
     with pytest.raises(ValueError, match="`features` must be a function of forecasts, .*; got 3 and kernel"):

@@ -130,7 +130,15 @@ def test_chains_of_all_sorts(laws, again):
     assert_same_laws(again(calibrator).transform(forecasts), calibrator.transform(forecasts), y)
 
 
-@pytest.mark.parametrize("calibrator", [GPBetaCalibrator(), QuantileCalibrator(), ScaleCalibrator("bins", n_bins=3)])
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        GPBetaCalibrator(),
+        GPBetaCalibrator(8, kernel="quantiles", inducing="learned"),
+        QuantileCalibrator(),
+        ScaleCalibrator("bins", n_bins=3),
+    ],
+)
 @pytest.mark.parametrize("kind", ["mixture", "student"])
 def test_other_laws(kind, calibrator, laws, again):
     forecasts, y = laws

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,10 @@ from ...maps import Map, UnitTails
 from ...maps.averaged_beta import AveragedBetaMap
 from ...numerics.soundness import check_finite
 from ..features import Scores, distinct_rows, merged, scores_by_row
+from .inducing import choose_inducing, filled_up
 from .inference import Climb, Data, Posterior, Prior, climb, latents
-from .kernels import KERNELS, Scaling, choose_inducing, moments, whitened
-from .learning import Hyperparameters, Learned, Problem, learn
+from .kernels import COMPETING, KERNELS, Kernel, QuantileEmbedding, Scaling, moments, whitened
+from .learning import Hyperparameters, Learned, Problem, learn, learn_locations
 from .likelihood import PAIRS, roots
 
 FIRST_ROWS, MOST_ROWS = 400, 1500  # that kernels compete on, and hyperparameters are learned from
@@ -103,6 +105,8 @@ class GPBetaCalibrator(ConditionalCalibrator):
     array([0.5, 1.9])
     """
 
+    _later: ClassVar[dict[str, Any]] = {"inducing": "chosen"}  # lacking in earlier files
+
     def __init__(
         self,
         n_inducing: int = 24,
@@ -110,12 +114,14 @@ class GPBetaCalibrator(ConditionalCalibrator):
         kernel: str = "auto",
         hyperparameters: str = "learn",
         features: Any = None,
+        inducing: str = "chosen",
         random_state: Any = None,
     ) -> None:
         self.n_inducing = n_inducing
         self.kernel = kernel
         self.hyperparameters = hyperparameters
         self.features = features
+        self.inducing = inducing
         self.random_state = random_state
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
@@ -130,14 +136,17 @@ class GPBetaCalibrator(ConditionalCalibrator):
         self._scaling = Scaling.of(forecasts, own, self.features)
         views, seen = self._views(forecasts, y, own)
         self.span_, self.heavy_tails_ = (float(seen.z.min()), float(seen.z.max())), forecasts.has_heavy_tails
-        self._learn(views, seen, self.hyperparameters == "learn" and not few)
-        self.inducing_ = np.column_stack(moments(forecasts[self._chosen]))
+        self._learn(views, seen, few)
+        plain = self.inducing == "chosen" and self.kernel_ in COMPETING
+        told = moments(forecasts[self._chosen]) if plain else self._kernel().moments(self._scaling, self._inducing)
+        self.inducing_ = np.column_stack(told)
 
     def _check(self) -> None:
         one_of(self.kernel, "kernel", ["auto", *KERNELS])
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
+        one_of(self.inducing, "inducing", ["chosen", "learned"])
         count(self.n_inducing, "n_inducing")
-        if self.features is not None and (not callable(self.features) or self.kernel == "embedding"):
+        if self.features is not None and (not callable(self.features) or self.kernel in ("embedding", "quantiles")):
             raise ValueError(
                 "`features` must be a function of forecasts, for kernel 'ard' or 'auto'; "
                 f"got {self.features!r} and kernel {self.kernel!r}."
@@ -147,31 +156,57 @@ class GPBetaCalibrator(ConditionalCalibrator):
         """What each kernel sees of the forecasts, and the scores; those that agree but for rounding are one."""
         z, w, rows = scores_by_row(forecasts, y, w)
         z = z.clip(-FARTHEST, FARTHEST).round(DIGITS)
-        views = {name: kernel.view(self._scaling, forecasts).round(DIGITS) for name, kernel in KERNELS.items()}
+        names = dict.fromkeys([*COMPETING, self.kernel] if self.kernel in KERNELS else COMPETING)
+        views = {name: KERNELS[name].view(self._scaling, forecasts).round(DIGITS) for name in names}
         kept, w = merged(np.column_stack([*(view[rows] for view in views.values()), z]), w)
         return views, Scores(z[kept], w, rows[kept])
 
-    def _learn(self, views: dict[str, Array], seen: Scores, learning: bool) -> None:
+    def _learn(self, views: dict[str, Array], seen: Scores, few: bool) -> None:
         """Kernels compete on a few hundred rows; the winner's hyperparameters come from 1 500, q from all."""
+        learning = self.hyperparameters == "learn" and not few
         rows = _shuffled(len(seen.z), self.random_state)
         owners = seen.rows[rows]
         self._chosen = owners[choose_inducing(views["ard"][owners], self._scaling, self.n_inducing)]
-        whole = [self._problem(name, views[name], seen, views[name][self._chosen]) for name in self._kernels(views)]
+        whole = [
+            self._problem(name, views[name], seen, self._points(name, views[name], owners))
+            for name in self._kernels(views)
+        ]
         some = [problem.part(rows[:FIRST_ROWS]) for problem in whole]
         most = 100 if len(rows) <= FIRST_ROWS else 6  # iterations: enough to see which kernel is better
         found = [learn(problem, most=most) if learning else _unlearned(problem) for problem in some]
         best = int(np.argmax([learned.bounds[-1] for learned in found]))
-        learned, part = found[best], some[best]
+        learned, part, final = found[best], some[best], whole[best]
         if len(rows) > FIRST_ROWS:
-            part = whole[best].part(rows)
+            part = final.part(rows)
             learned = learn(part, learned) if learning else _unlearned(part)
-        self._keep(whole[best], part, learned)
+        if self.inducing == "learned" and not few:
+            more = self._more_points(part, views[part.kernel.name][owners])
+            learned = learn_locations(replace(part, inducing=more), learned, held=not learning)
+        self._keep(replace(final, inducing=learned.inducing), part, learned)
+
+    def _points(self, name: str, view: Array, owners: NDArray[np.intp]) -> Array:
+        """Features of inducing points: forecasts or, where the kernel sees parts of these, some of the parts."""
+        kernel = KERNELS[name]
+        if not isinstance(kernel, QuantileEmbedding):
+            return view[self._chosen]
+        parts = kernel.single(view[owners])
+        return parts[choose_inducing(parts, self._scaling, self.n_inducing, kernel)]
+
+    def _more_points(self, problem: Problem, view: Array) -> Array:
+        """Where learned locations start from: the chosen points, and others up to the number asked for."""
+        kernel, points = problem.kernel, problem.inducing
+        view = kernel.single(view) if isinstance(kernel, QuantileEmbedding) else view
+        candidates = np.vstack([points, view])
+        return candidates[filled_up(np.arange(len(points)), candidates, self.n_inducing)]
 
     def _kernels(self, views: dict[str, Array]) -> list[str]:
         if self.kernel != "auto":
             return [self.kernel]
         differ = self._scaling.spreads_differ or views["embedding"].shape[1] > 3
-        return list(KERNELS) if differ and self.features is None else ["ard"]
+        return list(COMPETING) if differ and self.features is None else ["ard"]
+
+    def _kernel(self) -> Kernel:
+        return KERNELS[self.kernel_]
 
     def _problem(self, kernel: str, view: Array, seen: Scores, inducing: Array) -> Problem:
         data = Data(log_ndtr(seen.z), log_ndtr(-seen.z), seen.weights)
@@ -212,14 +247,14 @@ class GPBetaCalibrator(ConditionalCalibrator):
         h = self._hyperparameters
         means, covers = [np.empty((3, 0))], [np.empty((6, 0))]
         for start in range(0, len(x), BLOCK):
-            phi, left = whitened(KERNELS[self.kernel_], h.kernel, self._inducing, x[start : start + BLOCK])
+            phi, left = whitened(self._kernel(), h.kernel, self._inducing, x[start : start + BLOCK])
             mean, cover, _ = latents(self._posterior, Prior(phi, left, h.root, h.shift))
             means.append(mean)
             covers.append(cover)
         return np.concatenate(means, axis=1), np.concatenate(covers, axis=1)
 
     def _map(self, forecasts: Distribution) -> AveragedBetaMap:
-        mean, cover = self._latents(KERNELS[self.kernel_].view(self._scaling, forecasts))
+        mean, cover = self._latents(self._kernel().view(self._scaling, forecasts))
         root = np.zeros((mean.shape[1], 3, 3))
         for entry, (i, j) in zip(roots(cover), PAIRS, strict=True):
             root[:, j, i] = entry
@@ -244,7 +279,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
     def parameters(self, forecasts: Any) -> BetaParameters:
         """Posterior of a, b, c at these forecasts, with the inducing points (Song et al. 2019, fig. 2)."""
         check_is_fitted(self)
-        view = KERNELS[self.kernel_].view(self._scaling, self._read(forecasts))
+        view = self._kernel().view(self._scaling, self._read(forecasts))
         mean, std = _natural(*self._latents(view))
         return BetaParameters(mean, std, self.inducing_.copy(), _natural(*self._latents(self._inducing))[0])
 
@@ -265,7 +300,7 @@ def _unlearned(problem: Problem) -> Learned:
     h = Hyperparameters.default(problem.kernel, problem.scaling)
     end = _climbed(problem, h, Posterior.start(len(problem.inducing)))
     penalty = problem.penalty(h.packed())[0]
-    return Learned(h, end.fit.posterior, [bound - penalty for bound in end.bounds], end.converged)
+    return Learned(h, end.fit.posterior, [bound - penalty for bound in end.bounds], end.converged, problem.inducing)
 
 
 def _natural(mean: Array, cover: Array) -> tuple[Array, Array]:

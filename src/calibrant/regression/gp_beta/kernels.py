@@ -1,4 +1,4 @@
-"""What forecasts look like to the Gaussian process: features, kernels between them, inducing points."""
+"""What forecasts look like to the Gaussian process: features, and kernels between them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ..._checks import Array, finite, to_array
 from ...distributions import Distribution, Mixture, Normal
+from .parts import normal_parts
 
 JITTER = 1e-6
 Describe = Callable[[Distribution], Any]
@@ -109,7 +109,11 @@ class Embedding:
 
     def start(self, scaling: Scaling) -> Array:
         """Logarithms of the parameters before learning."""
-        return np.zeros(1)
+        return self.lengths(scaling, 2.0)
+
+    def lengths(self, scaling: Scaling, size: float) -> Array:
+        """Logarithm of ``size`` times half a unit."""
+        return np.log([0.5 * size])
 
     def matrix(self, x: Array, other: Array, log_parameters: Array) -> Array:
         """Kernel matrix between two sets of features."""
@@ -131,6 +135,52 @@ class Embedding:
                 total = variance + variance_2 + theta**2
                 out += theta * share * share_2 / np.sqrt(total) * np.exp(-0.5 * np.square(mean - mean_2) / total)
         return out
+
+    def slope(self, x: Array, other: Array, log_parameters: Array, pull: Array) -> Array:
+        """Slope of the sum of pull times `matrix` in the other features' means and log deviations; 0 for weights."""
+        theta = np.exp(log_parameters[0])
+        by_mean, by_log = [], []
+        for mean_2, variance_2, share_2 in _components(other):
+            here, there = np.zeros(len(other)), np.zeros(len(other))
+            for mean, variance, share in _components(x):
+                total = variance[:, None] + (variance_2 + theta**2)
+                away = mean[:, None] - mean_2
+                height = pull * (theta * share)[:, None] / np.sqrt(total) * np.exp(-0.5 * away * away / total) / total
+                here += share_2 * np.sum(height * away, axis=0)
+                there += share_2 * variance_2 * np.sum(height * (away * away / total - 1), axis=0)
+            by_mean.append(here)
+            by_log.append(there)
+        return np.column_stack([*by_mean, *by_log, np.zeros((len(other), len(by_mean)))])
+
+    def moments(self, scaling: Scaling, x: Array) -> tuple[Array, Array]:
+        """Means and standard deviations, in units of y, of laws that look like this."""
+        means, log_scales, shares = np.split(x, 3, axis=1)
+        centre = np.sum(shares * means, axis=1)
+        variance = np.sum(shares * (np.exp(2 * log_scales) + np.square(means - centre[:, None])), axis=1)
+        return scaling.centre + scaling.unit * centre, scaling.unit * np.sqrt(variance)
+
+
+class QuantileEmbedding(Embedding):
+    r"""Kernel between forecasts as they are, :math:`k = E\exp(-(Y_1-Y_2)^2/2\theta^2)` of independent outcomes.
+
+    What Song et al. (2019), eq. 9, is for normal laws. Normal laws and their mixtures as in `Embedding`; others by
+    `normal_parts`, a quadrature in the quantiles, and then as mixtures. Inducing points are single normal laws.
+    """
+
+    name = "quantiles"
+
+    def view(self, scaling: Scaling, law: Distribution) -> Array:
+        """Standardised parts of forecasts, (n, 3 c)."""
+        if type(law) is Normal or is_normal_mixture(law):
+            return super().view(scaling, law)
+        means, variances, shares = normal_parts(law, scaling.centre, scaling.unit)
+        log_scales = 0.5 * np.log(np.maximum(variances, np.exp(-100)))
+        return np.column_stack([means, log_scales, np.broadcast_to(shares, means.shape)])
+
+    def single(self, x: Array) -> Array:
+        """Each part a law of its own, (n c, 3)."""
+        means, log_scales, _ = np.split(x, 3, axis=1)
+        return np.column_stack([means.ravel(), log_scales.ravel(), np.ones(means.size)])
 
 
 def is_normal_mixture(law: Distribution) -> TypeGuard[Mixture]:
@@ -173,9 +223,23 @@ class ARD:
         """Ones."""
         return np.ones(len(x))
 
+    def slope(self, x: Array, other: Array, log_parameters: Array, pull: Array) -> Array:
+        """Slope of the sum of pull times `matrix` in the other features."""
+        weighted = pull * self.matrix(x, other, log_parameters)
+        out = np.zeros(other.shape)
+        for column, length in enumerate(np.exp(log_parameters)):
+            away = x[:, column, None] / length - other[:, column] / length
+            out[:, column] = np.sum(weighted * away, axis=0) / length
+        return out
+
+    def moments(self, scaling: Scaling, x: Array) -> tuple[Array, Array]:
+        """Means and standard deviations, in units of y, of laws with these features."""
+        return scaling.centre + scaling.unit * x[:, 0], scaling.unit * np.exp(x[:, -1])
+
 
 Kernel = Embedding | ARD
-KERNELS: dict[str, Kernel] = {"embedding": Embedding(), "ard": ARD()}
+KERNELS: dict[str, Kernel] = {"embedding": Embedding(), "ard": ARD(), "quantiles": QuantileEmbedding()}
+COMPETING = ("embedding", "ard")  # for "auto"
 
 
 def whitened(kernel: Kernel, log_parameters: Array, inducing: Array, x: Array) -> tuple[Array, Array]:
@@ -186,23 +250,3 @@ def whitened(kernel: Kernel, log_parameters: Array, inducing: Array, x: Array) -
     phi = kernel.matrix(x, inducing, log_parameters) @ inverse.T
     left = kernel.diagonal(x, log_parameters) - np.einsum("ij,ij->i", phi, phi)
     return phi, np.maximum(left, 0.0)
-
-
-def choose_inducing(x: Array, scaling: Scaling, most: int) -> NDArray[np.intp]:
-    """Forecasts that leave the least unexplained, one after the other (a pivoted Cholesky factor), at most so many."""
-    kernel = ARD()
-    lengths = kernel.lengths(scaling, 1.0)
-    left = np.ones(len(x))
-    factor = np.empty((len(x), most))
-    chosen: list[int] = []
-    while len(chosen) < most:
-        pivot = int(np.argmax(left))
-        if left[pivot] < 1e-5:
-            break
-        k = len(chosen)
-        column = kernel.matrix(x, x[pivot : pivot + 1], lengths)[:, 0] - factor[:, :k] @ factor[pivot, :k]
-        factor[:, k] = column / np.sqrt(left[pivot])
-        left = np.maximum(left - np.square(factor[:, k]), 0.0)
-        left[pivot] = 0.0
-        chosen.append(pivot)
-    return np.array(chosen)

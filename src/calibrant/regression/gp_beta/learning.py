@@ -1,8 +1,8 @@
-"""Learning the kernel's parameters, B and δ: the bound, maximised over the posterior, climbs in them."""
+"""Learning the kernel's parameters, B, δ and inducing points: the bound, at its top over q, climbs in them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from ..._checks import Array
+from .inducing import by_locations
 from .inference import Data, Fit, Posterior, Prior, climb
 from .kernels import Kernel, Scaling, whitened
 from .likelihood import PAIRS, congruence
@@ -78,12 +79,13 @@ class Problem:
 
 
 class Learned(NamedTuple):
-    """Hyperparameters, the posterior there, the bound after each iteration, and whether the search came to its end."""
+    """Hyperparameters, the posterior, the bound after each iteration, whether the search ended; the inducing points."""
 
     hyperparameters: Hyperparameters
     posterior: Posterior
     bounds: list[float]
     converged: bool
+    inducing: Array
 
 
 def learn(problem: Problem, before: Learned | None = None, *, most: int = 100) -> Learned:
@@ -91,33 +93,77 @@ def learn(problem: Problem, before: Learned | None = None, *, most: int = 100) -
     calm = Hyperparameters.default(problem.kernel, problem.scaling, CALM).packed()
     start = calm if before is None else before.hyperparameters.packed()
     first = Posterior.start(len(problem.inducing)) if before is None else before.posterior
-    best: list[tuple[float, Array, Posterior]] = []
-    bounds: list[float] = []
+    return _Search(problem, first).run(start, _limits(calm), most)
 
-    def loss(vector: Array) -> tuple[float, Array]:
-        h = Hyperparameters.unpacked(vector)
+
+def learn_locations(problem: Problem, before: Learned, *, held: bool, most: int = 100) -> Learned:
+    """The same with the features of inducing points, if that is higher than ``before``; ``held`` hyperparameters stay.
+
+    Points move at most a unit beyond those they start from.
+    """
+    calm = Hyperparameters.default(problem.kernel, problem.scaling, CALM).packed()
+    vector, points = before.hyperparameters.packed(), problem.inducing
+    limits = [(v, v) for v in vector] if held else _limits(calm)
+    ends = zip(points.min(axis=0) - 1.0, points.max(axis=0) + 1.0, strict=True)
+    start = np.concatenate([vector, points.ravel()])
+    found = _Search(problem, Posterior.start(len(points))).run(start, limits + list(ends) * len(points), most)
+    higher = [bound for bound in found.bounds if bound > before.bounds[-1]]
+    if not higher:
+        return before
+    return found._replace(bounds=before.bounds + higher, converged=before.converged and found.converged)
+
+
+def _limits(calm: Array) -> list[tuple[float, float]]:
+    return [(v - 3.0, v + 3.0) for v in calm[:-9]] + [(-4.6, 1.1)] * 3 + [(-8.0, 8.0)] * 6
+
+
+class _Search:
+    """The highest penalised bound along vectors of hyperparameters and, where these move, inducing features."""
+
+    def __init__(self, problem: Problem, first: Posterior) -> None:
+        self.problem, self.first = problem, first
+        self.size = len(problem.kernel.start(problem.scaling)) + 9
+        self.best: list[tuple[float, Array, Posterior]] = []
+        self.bounds: list[float] = []
+
+    def run(self, start: Array, limits: list[tuple[float, float]], most: int) -> Learned:
+        """From there, within limits, at most so many iterations."""
+        result = minimize(
+            self.loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=limits,
+            callback=lambda _: self.bounds.append(self.best[-1][0]),
+            options={"maxiter": most, "ftol": FTOL, "gtol": 1e-3},
+        )
+        bound, vector, posterior = self.best[-1]
+        h, problem = self.at(vector)
+        return Learned(h, posterior, self.bounds or [bound], result.nit < most, problem.inducing)
+
+    def at(self, vector: Array) -> tuple[Hyperparameters, Problem]:
+        """What a vector stands for."""
+        h = Hyperparameters.unpacked(vector[: self.size])
+        if len(vector) == self.size:
+            return h, self.problem
+        return h, replace(self.problem, inducing=vector[self.size :].reshape(self.problem.inducing.shape))
+
+    def loss(self, vector: Array) -> tuple[float, Array]:
+        """Minus the penalised bound at its top over the posterior, and the slope."""
+        h, problem = self.at(vector)
         prior = problem.prior(h)
-        warm = best[-1][2] if best else first
+        warm = self.best[-1][2] if self.best else self.first
         fit = climb(warm, prior, problem.data, gain=GAIN, most=8).fit
-        penalty, slope = problem.penalty(vector)
+        penalty, slope = problem.penalty(vector[: self.size])
         if not np.isfinite(fit.bound):  # too far
             return 1e15, np.zeros(len(vector))
-        if not best or fit.bound - penalty > best[-1][0]:
-            best.append((fit.bound - penalty, vector.copy(), fit.posterior))
-        return penalty - fit.bound, slope - gradient(problem, h, prior, fit)
-
-    limits = [(v - 3.0, v + 3.0) for v in calm[:-9]] + [(-4.6, 1.1)] * 3 + [(-8.0, 8.0)] * 6
-    result = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=limits,
-        callback=lambda _: bounds.append(best[-1][0]),
-        options={"maxiter": most, "ftol": FTOL, "gtol": 1e-3},
-    )
-    _, vector, posterior = best[-1]
-    return Learned(Hyperparameters.unpacked(vector), posterior, bounds or [best[-1][0]], result.nit < most)
+        if not self.best or fit.bound - penalty > self.best[-1][0]:
+            self.best.append((fit.bound - penalty, vector.copy(), fit.posterior))
+        uphill = gradient(problem, h, prior, fit)
+        if len(vector) == self.size:
+            return penalty - fit.bound, slope - uphill
+        places = location_gradient(problem, h, prior, fit)
+        return penalty - fit.bound, np.concatenate([slope - uphill, -places.ravel()])
 
 
 def gradient(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> Array:
@@ -132,8 +178,14 @@ def gradient(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> Ar
     return np.concatenate([_by_kernel(problem, h, prior, fit), by_diagonal, scaled, g.sum(axis=1)])
 
 
-def _by_kernel(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> Array:
-    """The part for the kernel: the features' own gradient, met with differences of the features."""
+def location_gradient(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> Array:
+    """Gradient of the bound in the features of the inducing points (m, c), the whitened posterior held fixed."""
+    pull, _ = _pull(problem, prior, fit)
+    return by_locations(problem.kernel, h.kernel, problem.inducing, problem.features, pull)
+
+
+def _pull(problem: Problem, prior: Prior, fit: Fit) -> tuple[Array, Array]:
+    """Gradient of the bound in the whitened features (n, m), and twice that in what these leave of (n,)."""
     weights, m = problem.data.weights, len(problem.inducing)
     inner = congruence(prior.root.T) @ (weights * fit.rows.hessian)
     pull = (fit.posterior.mean.T @ (prior.root.T @ (weights * fit.rows.gradient))).T
@@ -142,6 +194,12 @@ def _by_kernel(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> 
     for entry, (i, j) in zip(inner, PAIRS, strict=True):
         block = fit.posterior.cover[i * m : (i + 1) * m, j * m : (j + 1) * m]
         pull += entry[:, None] * (prior.phi @ (block if i == j else block + block.T))
+    return pull, trace
+
+
+def _by_kernel(problem: Problem, h: Hyperparameters, prior: Prior, fit: Fit) -> Array:
+    """The part for the kernel: the features' own gradient, met with differences of the features."""
+    pull, trace = _pull(problem, prior, fit)
     out = np.empty(len(h.kernel))
     for k in range(len(out)):
         ahead, back = h.kernel.copy(), h.kernel.copy()
