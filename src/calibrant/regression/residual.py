@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..calibration.contract import Takes
 from ..calibration.soundness import POINTS
 from ..distributions import Distribution, LocationScale, Normal
 from ..summaries import ScoreSummary
+from .map_choice import check_map, has_steps, kept_state
 from .quantile import QuantileCalibrator
 from .scale import root_mean_square
 
@@ -34,8 +35,9 @@ class ResidualCalibrator(SummarisedCalibrator):
 
     Parameters
     ----------
-    map : str, default "spline"
-        As in `QuantileCalibrator`.
+    map : str, regressor or callable, default "spline"
+    ranks : {"T+1", "T"}, optional
+        Both as in `QuantileCalibrator`; p is :math:`\Phi(\varphi/s)` with the root mean square s of the feature.
 
     Attributes
     ----------
@@ -56,13 +58,16 @@ class ResidualCalibrator(SummarisedCalibrator):
 
     takes = Takes(("points", "distributions"))
 
-    def __init__(self, map: str = "spline") -> None:
+    _later: ClassVar[dict[str, Any]] = {"ranks": None}  # parameters that files of earlier versions lack
+
+    def __init__(self, map: Any = "spline", *, ranks: str | None = None) -> None:
         self.map = map
+        self.ranks = ranks
 
     @property
     def summary_can_be_calibrated(self) -> bool:
         """Whether calibrated forecasts have no atoms of the map's own."""
-        return self.map != "step"
+        return not has_steps(self.map)
 
     def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
         """The summary that the same rows have once they are calibrated: about medians, in standard deviations."""
@@ -74,7 +79,7 @@ class ResidualCalibrator(SummarisedCalibrator):
         return _Points.of(forecasts)
 
     def _fit(self, forecasts: _Points, y: Array, weights: Array | None) -> None:
-        if self.map == "spline":
+        if isinstance(self.map, str) and self.map == "spline":
             return self._fit_summary(self._summarise(forecasts, y, weights))
         feature = self._feature(forecasts, y)
         span = (float(feature.min()), float(feature.max()))
@@ -89,6 +94,7 @@ class ResidualCalibrator(SummarisedCalibrator):
     def _summarise(
         self, forecasts: _Points, y: Array, weights: Array | None, finest: int | None = None
     ) -> ScoreSummary:
+        check_map(self.map, self.ranks)
         kind = RATIOS if forecasts.has_unit else RESIDUALS
         return ScoreSummary.of_scores(self._feature(forecasts, y), weights, finest=finest, of=kind)
 
@@ -101,7 +107,8 @@ class ResidualCalibrator(SummarisedCalibrator):
         self.scale_ = self._check_scale(root_mean_square(feature, w))
         self.has_unit_ = has_unit
         ends = (span[0] / self.scale_, span[1] / self.scale_)
-        self.calibrator_ = QuantileCalibrator(map=self.map).fit_scores(feature / self.scale_, w, ends, n_rows=n_rows)
+        calibrator = QuantileCalibrator(map=self.map, ranks=self.ranks)
+        self.calibrator_ = calibrator.fit_scores(feature / self.scale_, w, ends, n_rows=n_rows)
 
     def _check_scale(self, scale: float) -> float:
         if not 0 < scale < np.inf:
@@ -115,6 +122,9 @@ class ResidualCalibrator(SummarisedCalibrator):
             seen, got = ("with", "without") if self.has_unit_ else ("without", "with")
             raise ValueError(f"`forecasts` came {seen} a second column in fit and {got} one now.")
         return self.calibrator_.transform(self._law(forecasts))
+
+    def _kept(self) -> dict[str, Any]:
+        return kept_state(self, "calibrator_")
 
     def _examples(self) -> Any:
         return super()._examples() if self.has_unit_ else POINTS
