@@ -168,7 +168,7 @@ class Featured(Distribution):
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """The feature in units of its scale."""
-        return (self.feature(y, across(self.point, y)) - self.centre) / across(self.scale, y)
+        return np.asarray((self.feature(y, across(self.point, y)) - self.centre) / across(self.scale, y))
 
     def from_normal(self, z: Array) -> Array:
         """The y that has the feature."""

@@ -37,7 +37,7 @@ def parts_of(feature: Any) -> dict[Any, float]:
             f"got {feature!r}."
         )
     for part, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < np.inf:
+        if not 0 < weight < np.inf:
             raise ValueError(f"`feature` must have positive weights; that of {part!r} is {weight!r}.")
     return weights
 

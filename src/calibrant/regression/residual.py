@@ -73,9 +73,9 @@ class ResidualCalibrator(SummarisedCalibrator):
     >>> law.mean().round(1)
     array([4.])
     >>> sales = np.exp(x) * rng.gamma(16.0, 1 / 16, 500)
-    >>> by_half = ResidualCalibrator(feature="ratio").fit(np.exp(x), sales).transform([1.0, 50.0])
-    >>> by_half.std().round(2)
-    array([ 0.26, 12.75])
+    >>> in_proportion = ResidualCalibrator(feature="ratio").fit(np.exp(x), sales).transform([1.0, 50.0])
+    >>> in_proportion.std().round(2)
+    array([ 0.26, 12.85])
 
     Differs from the paper in: features are scaled, and mapped as normal scores; ratios and functions are ours, and so
     is how features are combined, of which it says only that it is possible.
@@ -195,9 +195,9 @@ class ResidualCalibrator(SummarisedCalibrator):
         """Laws whose normal scores are the feature over its scale."""
         parts = parts_of(self.feature)
         check_points(parts, forecasts.loc)
-        scale = self.scale_  # before the rest: a fit may be waiting
+        one = self.scale_  # before the rest: a fit may be waiting
         feature = combined(parts, vars(self).get("part_scales_"))
-        scale = scale * self._units(forecasts, feature, scale)
+        scale = one * self._units(forecasts, feature, one)
         law = _law_of(feature, forecasts.loc, scale, vars(self).get("centre_", 0.0))
         if forecasts.index is not None:
             object.__setattr__(law, "_index", forecasts.index)
