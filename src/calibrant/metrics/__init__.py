@@ -3,9 +3,9 @@
 Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`weighted_interval_score`; points: :func:`mae`, :func:`mse`, :func:`mape`. Calibration:
 :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
-:func:`threshold_reliability`, :func:`ence`, :func:`anderson_darling` and the uniformity tests. :func:`summary`
-is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :func:`relative_mse`,
-:func:`error_tolerance`, :func:`point_summary`.
+:func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
+uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
+:func:`relative_mse`, :func:`error_tolerance`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
@@ -27,6 +27,7 @@ from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
 from .intervals import coverage
+from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
 from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
 from .points.table import PointSummary, point_summary
@@ -44,6 +45,7 @@ __all__ = [
     "CRPSDecomposition",
     "ClassProportions",
     "CoxCalibration",
+    "MarginalCalibration",
     "MetricInterval",
     "NLLDecomposition",
     "PointSummary",
@@ -81,6 +83,8 @@ __all__ = [
     "macro_accuracy",
     "mae",
     "mape",
+    "marginal_calibration",
+    "marginal_calibration_error",
     "mean_error",
     "mean_interval",
     "mean_ratio",
