@@ -8,7 +8,8 @@ uniformity tests. :func:`summary` is one table. Calibration of points: :func:`me
 :func:`relative_mse`, :func:`error_tolerance`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
-:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests.
+:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
+:func:`kernel_calibration_error`, and tests.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`macro_accuracy`. Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
 """
@@ -19,6 +20,7 @@ from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
 from .classes.calbin import calbin
 from .classes.calloss import calloss
 from .classes.ece import ece
+from .classes.kernel_calibration import kernel_calibration_error, kernel_calibration_floor, kernel_calibration_test
 from .classes.labels import ClassProportions, class_proportions, confusion, macro_accuracy
 from .classes.noise_floor import noise_floor
 from .classes.probabilities import class_sharpness, log_loss
@@ -77,6 +79,9 @@ __all__ = [
     "error_tolerance",
     "hosmer_lemeshow_test",
     "interval_score",
+    "kernel_calibration_error",
+    "kernel_calibration_floor",
+    "kernel_calibration_test",
     "knueppel_test",
     "ks_test",
     "log_loss",
