@@ -132,7 +132,8 @@ class Decoder:
             raise ValueError(f"{str(tree['class'])[:60]!r} is no part of a calibrator in this version of the library.")
         if tree.keys() != {"class", "state"}:
             raise ValueError(f"a part must have a class and a state; got {sorted(tree)[:5]!r}.")
-        values = {name: self(value, depth + 1) for name, value in state.items()}
+        renamed: dict[str, str] = getattr(kind, "_renamed", {})
+        values = {renamed.get(str(name), str(name)): self(value, depth + 1) for name, value in state.items()}
         if dataclasses.is_dataclass(kind) or is_tuple_class(kind):
             return kind(**values)
         made: Any = object.__new__(kind)
