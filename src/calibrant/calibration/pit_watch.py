@@ -104,7 +104,8 @@ def pit_distances(calibrator: Any, unseen: Unseen | None) -> tuple[float, float]
         warnings.warn(
             f"{type(calibrator).__name__} made the probabilistic calibration worse: on unseen rows the largest "
             f"distance of the PIT values from uniform went from {before:.3f} to {after:.3f}. The density may still be "
-            "better: compare nll and calibration_error on held-out rows, with StackCalibrator and QuantileCalibrator too.",
+            "better: compare nll and calibration_error on held-out rows, with StackCalibrator and QuantileCalibrator "
+            "too.",
             stacklevel=4,
         )
     return before, after
