@@ -24,7 +24,7 @@ FLOOR = "exp of 1e7"
 def lines() -> Iterator[Line | Measure | Note]:
     """All against one floor; netcal, which brings torch and pyro, where it is installed."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="GPBetaCalibrator made the marginal")
+        warnings.filterwarnings("ignore", message="GPBetaCalibrator made the probabilistic")
         yield from _toy_lines()
         yield from _large_lines()
         yield from _peer_lines()

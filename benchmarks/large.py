@@ -42,7 +42,7 @@ def _rows(n: int) -> tuple[Normal, np.ndarray]:
 def _seconds(calibrator: object, forecasts: Normal, y: np.ndarray) -> float:
     start = time.process_time()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*made the marginal")
+        warnings.filterwarnings("ignore", message=".*made the probabilistic")
         calibrator.fit(forecasts, y)  # type: ignore[attr-defined]
     return time.process_time() - start
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibrant import StackCalibrator, metrics
-from calibrant.calibration.marginal import unwatched
+from calibrant.calibration.pit_watch import unwatched
 
 from ..data import BLOCK, load
 from ..real_data.protocol import thinned_splits

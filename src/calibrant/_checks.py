@@ -255,6 +255,21 @@ def probability(value: Any, name: str) -> float:
     return float(values[0])
 
 
+def interval_levels(value: Any, name: str) -> tuple[float, float]:
+    """Lower and upper level of an interval: a number is the coverage of the central one, a pair are the levels.
+
+    >>> interval_levels(0.5, "coverage"), interval_levels((0.0, 0.75), "coverage")
+    ((0.25, 0.75), (0.0, 0.75))
+    """
+    if np.ndim(value) == 0:
+        half = 0.5 * probability(value, name)
+        return 0.5 - half, 0.5 + half
+    levels = probabilities(value, name, open_ends=False)
+    if levels.shape != (2,) or not levels[0] < levels[1]:
+        raise ValueError(f"`{name}` must be two levels that rise, (0.05, 0.5) say; got {value!r}.")
+    return float(levels[0]), float(levels[1])
+
+
 def count(value: Any, name: str, least: int = 1) -> int:
     """A whole number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:

@@ -27,10 +27,11 @@ from calibrant import (
     StudentT,
 )
 from calibrant.calibration import RegressionCalibrator
-from calibrant.regression.quantile import FITS
+from calibrant.regression.map_choice import FITS
 from tests.common.examples import exported, unlisted_calibrators
 
 LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
+    "quantile, isotonic over T": QuantileCalibrator("isotonic", ranks="T"),
     "residual": ResidualCalibrator(),
     "residual, ecdf": ResidualCalibrator(map="ecdf"),
     "scale, nll": ScaleCalibrator(),

@@ -26,9 +26,11 @@ from calibrant import (
     save,
 )
 from calibrant.calibration.summarised import Summarised
-from calibrant.regression.quantile import FITS
+from calibrant.regression.map_choice import FITS
 
 LAWS = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
+    "quantile, isotonic over T": QuantileCalibrator("isotonic", ranks="T"),
+    "quantile, step over T + 1": QuantileCalibrator("step", ranks="T+1"),
     "residual": ResidualCalibrator(),
     "scale, nll": ScaleCalibrator(),
     "scale, coverage": ScaleCalibrator("coverage"),

@@ -47,6 +47,10 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
         rooms.GroupCoverageDisplay.from_predictions(Y, LAW, groups=np.arange(N) % 50),
         "40 of 50 groups, furthest off ",
     ),
+    "MarginalCalibration": (
+        rooms.MarginalCalibrationDisplay.from_predictions(Y, LAW, points=9),
+        "largest difference 0.026",
+    ),
     "PIT": (rooms.PITDisplay.from_predictions(Y, LAW, n_bins=4), "4 bars from 0.965 to 1.03"),
     "Pareto": (rooms.ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [1.0, 2.0]), "2 methods, on the front a"),
     "PointCalibration": (rooms.PointCalibrationDisplay.from_predictions(Y, X), "mean error "),

@@ -165,3 +165,42 @@ def test_the_envelope_holds_the_asked_share_of_whole_curves(rng) -> None:
     below, above = (curves < low).mean(axis=0), (curves > high).mean(axis=0)
     np.testing.assert_allclose(below, above)
     assert np.ptp(below) == 0
+
+
+def kuleshovs_bin(p, m):
+    """Kuleshov et al. (2018), §2.2: [0, 0.1], (0.1, 0.2], ..., for m bins."""
+    for j in range(m):
+        if p <= (j + 1) / m and (j == 0 or p > j / m):
+            return j
+    raise AssertionError(p)
+
+
+class TestClosedOnTheRight:
+    P = np.array([0.0, 0.05, 0.1, 0.1, 0.2, 0.3, 0.30001, 0.6, 0.7, 0.7, 0.95, 1.0])
+    Y = np.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1])
+
+    @pytest.mark.parametrize("m", [1, 3, 7, 10, 100])
+    def test_bins_of_kuleshov(self, m):
+        bins = np.array([kuleshovs_bin(p, m) for p in self.P])
+        used = np.unique(bins)
+        display = ReliabilityDisplay.from_predictions(self.Y, self.P, n_bins=(m, "right"))
+        np.testing.assert_allclose(display.forecast, [self.P[bins == j].mean() for j in used])
+        np.testing.assert_allclose(display.observed, [self.Y[bins == j].mean() for j in used])
+        np.testing.assert_array_equal(display.counts, np.bincount(bins, minlength=m))
+        share = np.bincount(bins, minlength=m)[used] / len(self.P)
+        assert metrics.ece(self.Y, self.P, bins="right", n_bins=m) == pytest.approx(
+            share @ np.abs(display.forecast - display.observed)
+        )
+
+    def test_edges_matter_and_the_left_is_the_default(self):
+        left, default, right = (
+            ReliabilityDisplay.from_predictions(self.Y, self.P, n_bins=n) for n in ((10, "left"), 10, (10, "right"))
+        )
+        np.testing.assert_array_equal(left.counts, default.counts)
+        assert left.counts.tolist() != right.counts.tolist() and right.counts[0] == 4
+
+    def test_refusals(self):
+        with pytest.raises(
+            ValueError, match=r'`n_bins` must be a number, \(number, "left" or "right"\), "mass" or "pav"'
+        ):
+            ReliabilityDisplay.from_predictions(self.Y, self.P, n_bins=(10, "up"))

@@ -7,7 +7,7 @@ from calibrant import Normal, QuantileCalibrator, ScaleCalibrator
 from calibrant.engines import analyse
 
 
-@pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*probabilistic calibration.*:UserWarning")
 def test_a_candidate_that_cannot_be_fitted_is_left_out_and_named():
     y = np.arange(60.0)
     law = Normal(y, 1.0)

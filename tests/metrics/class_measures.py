@@ -27,6 +27,12 @@ ANY_NUMBER = MEANS | {
     "ece_debiased_1": lambda y, p, **k: metrics.ece(y, p, n_bins=4, debiased=True, **k),
     "ece_max": lambda y, p, **k: metrics.ece(y, p, n_bins=5, norm=np.inf, **k),
     "smooth_ece": metrics.smooth_ece,
+    "kernel_calibration_error": metrics.kernel_calibration_error,
+    "kernel_calibration_error_debiased": lambda y, p, **k: metrics.kernel_calibration_error(y, p, debiased=True, **k),
+    "kernel_calibration_error_gaussian": lambda y, p, **k: metrics.kernel_calibration_error(
+        y, p, kernel="gaussian", bandwidth=0.3, **k
+    ),
+    "kernel_calibration_test": metrics.kernel_calibration_test,
     "spiegelhalter_test": metrics.spiegelhalter_test,
     "auc": metrics.auc,
 }
@@ -39,7 +45,13 @@ LABELS = {
     "f_measure": metrics.f_measure,
 }
 NEED_TWO_CLASSES = {"cox_calibration", "auc"}
-AROUND_OTHERS = {"noise_floor", "bootstrap_interval", "mean_interval", "class_summary"}
+AROUND_OTHERS = {
+    "noise_floor",
+    "kernel_calibration_floor",
+    "bootstrap_interval",
+    "mean_interval",
+    "class_summary",
+}
 
 
 def numbers(result):

@@ -142,7 +142,7 @@ class TestPav:
     def test_bins_have_no_place(self):
         with pytest.raises(ValueError, match="`bins` must be None with method='pav'"):
             metrics.brier_decomposition([0, 1], [0.2, 0.3], method="pav", bins="mass")
-        with pytest.raises(ValueError, match="`bins` must be one of 'width', 'mass'; got 'quantile'"):
+        with pytest.raises(ValueError, match="`bins` must be one of 'width', 'right', 'mass'; got 'quantile'"):
             metrics.brier_decomposition([0, 1], [0.2, 0.3], bins="quantile")
         with pytest.raises(ValueError, match="`method` must be one of 'murphy', 'pav'; got 'corp'"):
             metrics.brier_decomposition([0, 1], [0.2, 0.3], method="corp")

@@ -133,7 +133,7 @@ class TestDebiased:
     ("setting", "message"),
     [
         ({"norm": 3}, "`norm` must be 1, 2 or inf, and 1 or 2 where debiased; got 3"),
-        ({"bins": "quantile"}, "`bins` must be one of 'width', 'mass'; got 'quantile'"),
+        ({"bins": "quantile"}, "`bins` must be one of 'width', 'right', 'mass'; got 'quantile'"),
         ({"n_bins": 0}, "`n_bins` must be a whole number of at least 1; got 0"),
     ],
 )

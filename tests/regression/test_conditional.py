@@ -33,7 +33,7 @@ CALIBRATORS = {
 QUICK = CALIBRATORS | {"gpc": GPCCalibrator(16, n_basis=16, n_grid=64)}
 LEVELS = np.array([1e-6, 0.01, 0.1, 0.5, 0.9, 0.99, 1 - 1e-6])
 every = pytest.mark.parametrize("name", CALIBRATORS)
-pytestmark = pytest.mark.filterwarnings("ignore:.*made the marginal calibration worse:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*made the probabilistic calibration worse:UserWarning")
 
 
 @cache
@@ -112,7 +112,7 @@ class TestProperLaws:
     def test_better_than_the_base_and_both_distances_told(self, name):
         calibrator, forecasts, y = on_the_toy(name)
         assert metrics.nll(y, calibrator.transform(forecasts)) < metrics.nll(y, forecasts) - 0.2
-        before, after = calibrator.marginal_
+        before, after = calibrator.pit_distances_
         assert 0.04 < before < 0.06 and 0 < after < 0.2
 
 
@@ -152,7 +152,7 @@ class TestPrecision:
         repeated = fitted(name, mu[many], sigma[many], y[many])
         law = Normal(mu, sigma)
         assert weighted.transform(law).logpdf(y) == pytest.approx(repeated.transform(law).logpdf(y), abs=1e-5)
-        assert weighted.marginal_ == pytest.approx(repeated.marginal_, abs=1e-5)
+        assert weighted.pit_distances_ == pytest.approx(repeated.pit_distances_, abs=1e-5)
 
 
 class TestBadInput:

@@ -28,7 +28,9 @@ from calibrant.regression.density import (
 KINDS = ["beta", "logistic", "isotonic", "binning"]
 SETTINGS = [{"binary": kind} for kind in KINDS] + [{"within": "uniform"}, {"thresholds": "quantile"}, {"polish": True}]
 every = pytest.mark.parametrize("settings", SETTINGS, ids=str)
-pytestmark = pytest.mark.filterwarnings("ignore:DensityCalibrator made the marginal:UserWarning")  # true of two regimes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:DensityCalibrator made the probabilistic:UserWarning"
+)  # true of two regimes
 
 
 def toy(seed, n=360, n_test=5000):
@@ -295,7 +297,7 @@ def test_inside_a_calibrated_regressor():
     rng = np.random.default_rng(0)
     x = rng.uniform(-10, 40, (400, 1))
     y = np.where(rng.random(400) < 0.5, 0.5 * x[:, 0], 0.0) + rng.standard_normal(400)
-    with pytest.warns(UserWarning, match="made the marginal calibration worse"):  # nothing else
+    with pytest.warns(UserWarning, match="made the probabilistic calibration worse"):  # nothing else
         model = CalibratedRegressor(LinearRegression(), calibrator=DensityCalibrator(), cv=3).fit(x, y)
     plain = CalibratedRegressor(LinearRegression(), calibrator=QuantileCalibrator(), cv=3).fit(x, y)
     assert metrics.nll(y, model.predict_dist(x)) < metrics.nll(y, plain.predict_dist(x)) - 0.2

@@ -26,7 +26,7 @@ from calibrant.regression.gp_beta.likelihood import PAIRS, clipped, congruence, 
 
 ROOT = np.array([[0.3, 0, 0], [0.1, 0.2, 0], [-0.1, 0.1, 0.4]])
 UNITS = Scaling(0.0, 1.0, 0.3, True)
-MARGIN = "ignore:GPBetaCalibrator made the marginal:UserWarning"
+MARGIN = "ignore:GPBetaCalibrator made the probabilistic:UserWarning"
 
 
 def toy(seed, n=360):
@@ -313,9 +313,9 @@ def test_toy_densities_are_proper_narrow_on_the_left_and_flat_on_the_right():
 
 def test_toy_warns_about_the_margin_and_keeps_both_numbers():
     law, y, _, _ = toy_forecasts(0)
-    with pytest.warns(UserWarning, match=r"marginal calibration worse.*from 0\.0\d\d to 0\.1\d\d"):
+    with pytest.warns(UserWarning, match=r"probabilistic calibration worse.*from 0\.0\d\d to 0\.1\d\d"):
         cal = GPBetaCalibrator().fit(law, y)
-    assert cal.marginal_[0] < 0.06 < cal.marginal_[1]
+    assert cal.pit_distances_[0] < 0.06 < cal.pit_distances_[1]
 
 
 @pytest.mark.parametrize("kernel", ["auto", "embedding", "ard"])

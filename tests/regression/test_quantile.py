@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtri
 
 from calibrant import Ensemble, Gamma, Normal, Poisson, QuantileCalibrator, StudentT, metrics
-from calibrant.regression.quantile import FITS
+from calibrant.regression.map_choice import FITS
 
 LEVELS, ALLOWED = [0.5, 0.9, 0.99, 0.999], [0.01, 0.006, 0.003, 0.0012]
 

@@ -229,10 +229,10 @@ def test_a_staircase_does_not_win_by_a_hair():
 
 def test_folds_do_not_look_back(monkeypatch, rng):
     """What calibrators do on average is measured on the folds; each fit need not try it on halves of its own."""
-    from calibrant.calibration import marginal
+    from calibrant.calibration import pit_watch
 
     looks = []
-    monkeypatch.setattr(marginal, "marginal_distances", lambda *_: looks.append(1) or (0.0, 0.0))
+    monkeypatch.setattr(pit_watch, "pit_distances", lambda *_: looks.append(1) or (0.0, 0.0))
     mu = rng.normal(size=120)
     trial = Trial.of(Normal(mu, 1.0), mu + rng.normal(size=120), cv=2)
     trial.out_of_fold({"density": DensityCalibrator()})

@@ -35,7 +35,7 @@ from calibrant.store.packing import unpacked
 from tests.common.test_calibrators import CALIBRATORS
 
 SCALES = [ScaleCalibrator(), QuantileCalibrator()]
-pytestmark = pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*probabilistic calibration.*:UserWarning")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from calibrant import (
     ScaleCalibrator,
     StudentT,
 )
-from calibrant.regression.quantile import FITS
+from calibrant.regression.map_choice import FITS
 from calibrant.store.onnx import export_onnx
 from calibrant.store.onnx_graph import Graph
 

@@ -47,7 +47,7 @@ from tests.common.test_score_calibrators import CALIBRATORS as OF_SCORES
 from tests.common.test_score_calibrators import several, two_classes
 from tests.store.test_calibrators import forged
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*marginal calibration.*:UserWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*probabilistic calibration.*:UserWarning")
 LEVELS = [0.001, 0.1, 0.5, 0.9, 0.999]
 
 

@@ -38,7 +38,7 @@ def test_two_passes_are_the_fit(binary, rows, rng, tmp_path):
     save(found, tmp_path / "density")
     found = load(tmp_path / "density").partial_fit(law[chunks[-1]], y[chunks[-1]], sample_weight=w[chunks[-1]])
     np.testing.assert_allclose(found.transform(law[:50]).cdf(q), [[0.05, 0.3, 0.5, 0.7, 0.95]] * 50, atol=1e-6)
-    assert found.n_rows_ == np.count_nonzero(w) and np.isnan(found.marginal_).all()
+    assert found.n_rows_ == np.count_nonzero(w) and np.isnan(found.pit_distances_).all()
 
 
 def test_what_it_takes(rows):

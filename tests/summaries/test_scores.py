@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from calibrant import Normal, Poisson, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator, StudentT
-from calibrant.regression.quantile import FITS
+from calibrant.regression.map_choice import FITS
 from calibrant.summaries import ScoreSummary, SpreadSummary
 
 GRID = np.linspace(-4, 6, 401)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant.calibration.marginal import unwatched
+from calibrant.calibration.pit_watch import unwatched
 
 from ...data import Split, data_folder, load, splits
 from ..toy.table import CALIBRATORS

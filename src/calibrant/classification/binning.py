@@ -66,6 +66,9 @@ class BinningCalibrator(SummarisedScores, RankCalibrator):
     >>> cal = BinningCalibrator(2, smoothing=0).fit([0.1, 0.2, 0.3, 0.6, 0.8, 0.9], [0, 0, 1, 1, 0, 1])
     >>> cal.curves_[0].edges, cal.transform([0.25, 0.7])[:, 1]
     (array([0.45]), array([0.333, 0.667]))
+
+    Differs from the paper in: Laplace's rule, unless ``smoothing=0``; equal scores are kept together. The chapter's
+    worked example averages the *scores* of a bin, which neither its words nor Zadrozny and Elkan do.
     """
 
     def __init__(

@@ -33,10 +33,10 @@ class IsotonicCalibrator(RankCalibrator):
 
     .. math:: p^* = \arg\min_{p_1\le\dots\le p_n}\sum_i w_i (y_i - p_i)^2
 
-    Ayer et al. (1955), Zadrozny & Elkan (2002); straight lines between blocks, as in scikit-learn. Blocks without any
-    event, or with nothing else, would give probabilities of 0 and 1, and then infinite log loss on new rows. So the
-    curve is fitted as if one more event had the lowest score, and one more row without event the highest: a first block
-    of n rows without event gets :math:`1/(n + 1)`. This is worth most with few rows.
+    Ayer et al. (1955), Zadrozny & Elkan (2002), Bella et al. (2010); straight lines between blocks, as in scikit-learn.
+    Blocks without any event, or with nothing else, would give probabilities of 0 and 1, and then infinite log loss on
+    new rows. So the curve is fitted as if one more event had the lowest score, and one more row without event the
+    highest: a first block of n rows without event gets :math:`1/(n + 1)`. This is worth most with few rows.
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.030, 0.016, 0.0068 at 100, 300 and 1 000 rows of two
     classes; 0.042, 0.022, 0.0088 of three.
@@ -61,6 +61,9 @@ class IsotonicCalibrator(RankCalibrator):
     array([0.5 , 0.75, 1.  ])
     >>> cal.set_params(smoothing=1.0).fit([0.1, 0.3, 0.4, 0.6, 0.9], [0, 1, 0, 1, 1]).transform([0.1, 0.9])[:, 1]
     array([0.5  , 0.667])
+
+    Differs from the paper in: the two rows, unless ``smoothing=0``, and the lines between blocks. The chapter's formula
+    and worked example pool the *scores* of neighbours, the formula two at a time; it is their events that are pooled.
     """
 
     def __init__(self, smoothing: float = 1.0, *, scores_are: str = "probabilities", clip: float = CLIP) -> None:

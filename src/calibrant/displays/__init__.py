@@ -11,6 +11,7 @@ from .confusion import ConfusionDisplay
 from .density import DensityDisplay
 from .fan import FanDisplay
 from .group_coverage import GroupCoverageDisplay
+from .marginal_calibration import MarginalCalibrationDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
 from .point_calibration import PointCalibrationDisplay
@@ -31,6 +32,7 @@ __all__ = [
     "DensityDisplay",
     "FanDisplay",
     "GroupCoverageDisplay",
+    "MarginalCalibrationDisplay",
     "PITDisplay",
     "ParetoDisplay",
     "PointCalibrationDisplay",

@@ -8,15 +8,15 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from .._checks import Array, one_of
+from .._checks import Array, count, one_of
 from ..adapters.class_labels import as_labels, encode
 from ..links.groups import Groups
 from ..metrics._inputs import equal_mass_bins
-from ..metrics.classes.bins import ForecastBins
+from ..metrics.classes.bins import Binning, ForecastBins
 from ..metrics.classes.forecasts import EventForecasts, class_forecasts
 from ._envelope import rank_envelope
 
-Bins = int | Literal["mass", "pav"]
+Bins = int | tuple[int, Literal["left", "right"]] | Literal["mass", "pav"]
 BINS = 10  # of equal mass
 DRAWS = 4999  # perfect forecasters that the band is made of
 CELLS = 512  # distinct forecasts of theirs at most
@@ -60,9 +60,23 @@ def frequencies(event: EventForecasts, n_bins: Bins) -> Frequencies:
     if n_bins == "pav":
         groups = Groups.of(event.p, event.events, event.weights)
         return Frequencies(groups.x, groups.rising(), groups.mass)
-    bins = ForecastBins.of(event, "mass", BINS) if n_bins == "mass" else ForecastBins.of(event, "width", n_bins)
-    used = bins.used
+    used = ForecastBins.of(event, *(("mass", BINS) if n_bins == "mass" else width_bins(n_bins))).used
     return Frequencies(used.forecast, used.share, used.mass)
+
+
+def width_bins(n_bins: Any) -> tuple[Binning, int]:
+    """Which bins of equal width, and how many; ten where they are to be of another kind.
+
+    >>> width_bins(5), width_bins((5, "right")), width_bins("pav")
+    (('width', 5), ('right', 5), ('width', 10))
+    """
+    if isinstance(n_bins, str):
+        return "width", BINS
+    if not isinstance(n_bins, tuple):
+        return "width", count(n_bins, "n_bins")
+    if len(n_bins) != 2 or n_bins[1] not in ("left", "right"):
+        raise ValueError(f'`n_bins` must be a number, (number, "left" or "right"), "mass" or "pav"; got {n_bins!r}.')
+    return "right" if n_bins[1] == "right" else "width", count(n_bins[0], "n_bins")
 
 
 def perfect_forecasters(curve: Frequencies, pav: bool, coverage: float) -> tuple[Array, Array, Array, float]:

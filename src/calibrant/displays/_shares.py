@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, probability
+from .._checks import Array, interval_levels
 from .._types import Numbers, Weights
 from ..metrics._inputs import paired
 from ..metrics.catalogue import _share
@@ -28,24 +28,37 @@ def forecasts_by_name(dists: Any, name: str | None) -> dict[str, Any]:
     return dict(dists) if isinstance(dists, Mapping) else {name or "forecasts": dists}
 
 
-def shares_inside(y_true: Numbers, dists: dict[str, Any], parts: Parts, coverage: float, weights: Weights) -> Sides:
-    """Share of the outcomes of each part in central intervals, with Wilson's 90 % interval around it."""
-    nominal, found = probability(coverage, "coverage"), {}
+def shares_inside(y_true: Numbers, dists: dict[str, Any], parts: Parts, coverage: Any, weights: Weights) -> Sides:
+    """Share of the outcomes of each part in intervals, with Wilson's 90 % interval around it."""
+    levels, found = interval_levels(coverage, "coverage"), {}
     for name, dist in dists.items():
         y, law, w = paired(y_true, dist, weights)
-        inside, mass = LawEvaluation(law, y).inside(nominal), np.ones(len(y)) if w is None else w
+        inside, mass = LawEvaluation(law, y).between(*levels), np.ones(len(y)) if w is None else w
         measured = [_share(inside[rows], mass[rows], float(mass[rows].sum())) for rows in parts]
         found[name] = np.array([(each.value, each.low, each.high) for each in measured])
     return found
 
 
-def coverage_label(coverage: float) -> str:
+def coverage_label(coverage: Any) -> str:
     """What the shares are.
 
-    >>> coverage_label(0.9)
-    'Share of outcomes in 90 % intervals'
+    >>> coverage_label(0.9), coverage_label((0.05, 0.5))
+    ('Share of outcomes in 90 % intervals', 'Share of outcomes between quantiles 0.05 and 0.5')
     """
-    return f"Share of outcomes in {percent(coverage)} intervals"
+    if np.ndim(coverage) == 0:
+        return f"Share of outcomes in {percent(coverage)} intervals"
+    low, high = coverage
+    return f"Share of outcomes between quantiles {low:g} and {high:g}"
+
+
+def nominal_of(coverage: Any) -> float:
+    """The share that intervals are meant to hold.
+
+    >>> nominal_of(0.9), nominal_of((0.25, 0.75))
+    (0.9, 0.5)
+    """
+    low, high = interval_levels(coverage, "coverage")
+    return float(coverage) if np.ndim(coverage) == 0 else high - low
 
 
 def draw_dots(ax: Axes, at: Array, ends: Array, *, vertical: bool, style: dict[str, Any]) -> list[Line2D]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import sample_weights
+from .._checks import interval_levels, sample_weights
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..metrics._inputs import equal_mass_bins
@@ -23,6 +23,7 @@ from ._shares import (
     draw_goal,
     forecasts_by_name,
     legend_above,
+    nominal_of,
     shares_inside,
     spelled,
 )
@@ -93,7 +94,7 @@ class ConditionalCoverageDisplay(Display):
         *,
         x: Any = "level",
         n_bins: int = 10,
-        coverage: float = 0.9,
+        coverage: float | tuple[float, float] = 0.9,
         name: str | None = None,
         sample_weight: Weights = None,
     ) -> Self:
@@ -110,8 +111,8 @@ class ConditionalCoverageDisplay(Display):
             numbers or dates of your own.
         n_bins : int
             How many.
-        coverage : float
-            Of the intervals.
+        coverage : float, or pair of float
+            Of the central intervals; or the levels of their ends, (0.05, 0.5) say.
         name : str, optional
             What to call a single forecast.
         """
@@ -123,7 +124,7 @@ class ConditionalCoverageDisplay(Display):
         sides = shares_inside(y_true, by_name, parts, coverage, sample_weight)
         ends = [np.array([pick(places[rows]) for rows in parts]) for pick in (np.min, np.max)]
         words = {"label": coverage_label(coverage), "along": WORDS[x] if isinstance(x, str) else ""}
-        return cls(low=ends[0], high=ends[1], sides=sides, goal=coverage, name=name, **words)
+        return cls(low=ends[0], high=ends[1], sides=sides, goal=nominal_of(coverage), name=name, **words)
 
     def _words(self) -> str:
         worst = [np.nanmax(np.abs(ends[:, 0] - self.goal)) for ends in self.sides.values()]
@@ -165,7 +166,7 @@ class ConditionalCoverageDisplay(Display):
         ax.set(xticks=some, xticklabels=[f"{edges[k]:.3g}" for k in some], xlim=(-0.1, len(self.low) + 0.1))
 
 
-def _along(x: Any, law: Any, coverage: float) -> NDArray[Any]:
+def _along(x: Any, law: Any, coverage: Any) -> NDArray[Any]:
     """What bins are made of, one a row."""
     if not isinstance(x, str):
         return positions(x, len(law))
@@ -173,5 +174,5 @@ def _along(x: Any, law: Any, coverage: float) -> NDArray[Any]:
         raise ValueError(f"`x` must be level, width, or one number or date a forecast; got {x!r}.")
     if x == "level":
         return np.asarray(law.median())
-    low, high = law.interval(coverage).T
+    low, high = law.ppf([interval_levels(coverage, "coverage")] * len(law)).T
     return np.asarray(high - low)

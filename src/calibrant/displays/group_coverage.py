@@ -20,6 +20,7 @@ from ._shares import (
     draw_goal,
     forecasts_by_name,
     legend_above,
+    nominal_of,
     shares_inside,
     spelled,
 )
@@ -88,7 +89,7 @@ class GroupCoverageDisplay(Display):
         dists: Any,
         *,
         groups: Any,
-        coverage: float = 0.9,
+        coverage: float | tuple[float, float] = 0.9,
         most: int = MOST,
         name: str | None = None,
         sample_weight: Weights = None,
@@ -103,8 +104,8 @@ class GroupCoverageDisplay(Display):
             n forecasts; several, by name, are drawn beside each other. Groups are sorted by the first.
         groups : array-like (n,)
             Labels.
-        coverage : float
-            Of the intervals.
+        coverage : float, or pair of float
+            Of the central intervals; or the levels of their ends, (0.05, 0.5) say.
         most : int
             Groups to keep, those furthest off.
         name : str, optional
@@ -114,7 +115,9 @@ class GroupCoverageDisplay(Display):
         parts = rows_by_label(labels_of(groups, len(np.asarray(y_true))))
         sides = shares_inside(y_true, by_name, list(parts.values()), coverage, sample_weight)
         label = coverage_label(coverage)
-        return cls.from_measures(list(map(str, parts)), sides, goal=coverage, label=label, most=most, name=name)
+        return cls.from_measures(
+            list(map(str, parts)), sides, goal=nominal_of(coverage), label=label, most=most, name=name
+        )
 
     @classmethod
     def from_measures(

@@ -14,7 +14,7 @@ from ..metrics.classes.bins import ForecastBins
 from ..metrics.classes.forecasts import Probabilities
 from ._axes import DIAGONAL, GREY, dress, percent
 from ._base import CurveDisplay
-from ._reliability import BINS, Bins, chosen_event, frequencies, perfect_forecasters
+from ._reliability import Bins, chosen_event, frequencies, perfect_forecasters, width_bins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ class ReliabilityDisplay(CurveDisplay):
     error, floor : float
         Mean distance of forecast and frequency (in bins, the expected calibration error), and what a perfect forecaster
         scores.
-    n_bins : int, "mass" or "pav"
+    n_bins : int, (int, "left" or "right"), "mass" or "pav"
     name : str or None
         What is drawn.
     line_, band_, histogram_, diagonal_, ax_, counts_ax_, figure_
@@ -103,8 +103,10 @@ class ReliabilityDisplay(CurveDisplay):
             As in `metrics.brier_score`.
         label : optional
             The class whose probability is drawn. Unless told, the second of two; of more, whichever is most probable.
-        n_bins : int, "mass" or "pav"
-            So many bins of equal width, ten with equal numbers of rows, or none.
+        n_bins : int, pair of int and {"left", "right"}, "mass" or "pav"
+            So many bins of equal width, ten with equal numbers of rows, or none. A forecast on an inner edge is in the
+            bin above; with ``(10, "right")`` in the one below: [0, 0.1], (0.1, 0.2], ... as in Kuleshov et al. (2018),
+            §2.2 and fig. 2.
         name : str, optional
             What to call the forecasts in the legend.
         coverage : float
@@ -112,7 +114,7 @@ class ReliabilityDisplay(CurveDisplay):
         """
         event = chosen_event(y_true, y_proba, label, sample_weight)
         curve = frequencies(event, n_bins)
-        share, columns = probability(coverage, "coverage"), BINS if isinstance(n_bins, str) else n_bins
+        share, (kind, columns) = probability(coverage, "coverage"), width_bins(n_bins)
         band_forecast, low, high, floor = perfect_forecasters(curve, n_bins == "pav", share)
         forecast, observed = curve.corners() if n_bins == "pav" else (curve.forecast, curve.observed)
         return cls(
@@ -123,7 +125,7 @@ class ReliabilityDisplay(CurveDisplay):
             band_high=high,
             coverage=share,
             edges=np.linspace(0, 1, columns + 1),
-            counts=ForecastBins.of(event, "width", columns).mass,
+            counts=ForecastBins.of(event, kind, columns).mass,
             error=curve.error,
             floor=floor,
             n_bins=n_bins,

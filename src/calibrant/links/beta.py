@@ -21,7 +21,7 @@ _LOOSE = 0.1  # weight of (b - 1)² in the penalty: ln(1 - s) is near 0 for rare
 class BetaLink(Link):
     r""":math:`c(s) = \sigma(a\ln s - b\ln(1-s) + m)`, identity at a = b = 1, m = 0.
 
-    Kull et al. (2017); Song et al. (2018), section 2. One triple per problem.
+    Kull et al. (2017); Song et al. (2018), §2.1, who let a and b have any sign. One triple per problem.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from .probability_rows import ProbabilityRows
 from .ranks import fit_ecdf, fit_isotonic, fit_step
 from .spline import SplineMap
 from .spline_fit import fit_spline
+from .tabulated import fit_regressor, tabulated
 from .tails import UnitTails
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "fit_ecdf",
     "fit_isotonic",
     "fit_kernel",
+    "fit_regressor",
     "fit_spline",
     "fit_step",
     "identity",
+    "tabulated",
 ]

@@ -134,10 +134,11 @@ class StepMap(Map):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProbabilityMap(Map):
-    r"""The papers' map on [0, 1]: R through (p_i, r_i), linear in p, with R(0) = 0 and R(1) = 1.
+    r"""Isotonic regression's map on [0, 1]: R through (p_i, r_i), linear in p, with R(0) = 0 and R(1) = 1.
 
     Held by the normal scores of p_i and worked in the smaller tail, so that it does not saturate at p = 1. Its
-    derivative is as noisy as the ranks: good calibration, poor densities (Song et al. 2019, table 1).
+    derivative is as noisy as the ranks: good calibration, poor densities (Song et al. 2019, table 1). The papers name
+    isotonic regression and leave open what it is between the points and at the ends; lines are scikit-learn's.
 
     Examples
     --------

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy.special import ndtri
 
 from .._checks import Array
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 
+Ranks = Literal["T+1", "T"]
+
+BEYOND = 5e-13  # probability beyond the largest of T scores where their ranks are over T
 _BLOCK = 65536
 _FARTHEST = 37.0  # beyond this score probabilities leave the range of float64
 
@@ -25,8 +30,8 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
     if weights is None and not _has_ties(values):
         knots, levels = values, _normal_quantiles(len(values))
     else:
-        knots, ranks, total = _mid_ranks(values, weights)
-        levels = ndtri(ranks / (total + 1))
+        knots, mass = _distinct(values, weights)
+        levels = ndtri(_middle(mass) / (float(mass.sum()) + 1))
     if len(knots) == 1 or heavy_tails:
         return PiecewiseLinearMap(knots, levels)
     k = min(len(knots) - 1, int(np.ceil(np.sqrt(len(knots)))))
@@ -35,14 +40,35 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
     return PiecewiseLinearMap(knots, levels, (float(low), float(high)))
 
 
-def fit_isotonic(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> ProbabilityMap:
-    r"""Fit the papers' map on [0, 1]: linear through :math:`(p_{(i)}, i/(T+1))`, (0, 0) and (1, 1).
+def fit_isotonic(
+    z: Array, weights: Array | None = None, *, heavy_tails: bool = False, ranks: Ranks = "T+1"
+) -> ProbabilityMap:
+    r"""Fit the papers' map on [0, 1]: linear through the ranks, (0, 0) and (1, 1).
 
     The pairs of Kuleshov et al. (2018), algorithm 1, are monotone already, so isotonic regression returns them as
-    they are. Its end pieces are linear in p and keep any tail index.
+    they are. With ``ranks="T"`` they are theirs, :math:`(p_t, \hat P(p_t))`, :math:`\hat P(p) = \#\{t: p_t \le p\}/T`
+    (eq. 6); with "T+1" ties take their mid-rank, over T + 1. The end pieces are linear in p and keep any tail index.
+
+    Differs from the paper in: R(0) = 0 and R(1) = 1, which it leaves open; the last of T ranks is
+    :math:`1 - 5 \cdot 10^{-13}`, so that outcomes beyond the largest have a density; scores are worked with, in which
+    CDF values that round to 1 still differ.
+
+    >>> from scipy.special import ndtr
+    >>> z = np.array([-1.0, 0.0, 0.0, 1.0])
+    >>> ndtr(fit_isotonic(z)(z)), ndtr(fit_isotonic(z, ranks="T")(z))
+    (array([0.2, 0.5, 0.5, 0.8]), array([0.25, 0.75, 0.75, 1.  ]))
     """
-    knots, ranks, total = _mid_ranks(*_sorted(np.clip(z, -_FARTHEST, _FARTHEST), weights))
-    return ProbabilityMap(knots, ranks / (total + 1))
+    knots, shares, _ = rank_pairs(z, weights, ranks)
+    return ProbabilityMap(knots, np.minimum(shares, 1 - BEYOND))
+
+
+def rank_pairs(z: Array, weights: Array | None, ranks: Ranks) -> tuple[Array, Array, Array]:
+    """Distinct scores, their ranks as shares ("T": eq. 6 of Kuleshov et al. 2018), and the mass at each."""
+    knots, mass = _distinct(*_sorted(np.clip(z, -_FARTHEST, _FARTHEST), weights))
+    if ranks == "T":
+        upper = np.cumsum(mass)
+        return knots, upper / upper[-1], mass
+    return knots, _middle(mass) / (float(mass.sum()) + 1), mass
 
 
 def fit_step(
@@ -70,12 +96,17 @@ def _sorted(z: Array, weights: Array | None) -> tuple[Array, Array | None]:
     return z[order], weights[order]
 
 
-def _mid_ranks(values: Array, weights: Array | None) -> tuple[Array, Array, float]:
-    """Distinct values of a sorted column, their mid-ranks (a weight of 2 is the row twice) and the total weight."""
+def _distinct(values: Array, weights: Array | None) -> tuple[Array, Array]:
+    """Distinct values of a sorted column and the weight at each; a weight of 2 is the row twice."""
     first = np.flatnonzero(np.append(True, np.diff(values) > _tie(values)))
     mass = np.diff(np.append(first, len(values))).astype(float) if weights is None else np.add.reduceat(weights, first)
+    return values[first], mass
+
+
+def _middle(mass: Array) -> Array:
+    """Mid-ranks of the rows at each value."""
     below = np.cumsum(mass) - mass
-    return values[first], below + 0.5 * (mass + 1), float(mass.sum())
+    return np.asarray(below + 0.5 * (mass + 1))
 
 
 def _tie(values: Array) -> float:

@@ -3,13 +3,13 @@
 Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`weighted_interval_score`; points: :func:`mae`, :func:`mse`, :func:`mape`. Calibration:
 :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
-:func:`threshold_reliability`, :func:`ence`, :func:`anderson_darling` and the uniformity tests. :func:`summary`
-is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`, :func:`relative_mse`,
-:func:`error_tolerance`, :func:`point_summary`.
+:func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
+uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
+:func:`relative_mse`, :func:`error_tolerance`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
-:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, and tests;
-:func:`auc`; :func:`class_summary` is one table.
+:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
+:func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`.
 Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
@@ -23,6 +23,7 @@ from .classes.brier import BrierDecomposition, brier_decomposition, brier_score
 from .classes.calbin import calbin
 from .classes.calloss import calloss
 from .classes.ece import ece
+from .classes.kernel_calibration import kernel_calibration_error, kernel_calibration_floor, kernel_calibration_test
 from .classes.labels import ClassProportions, accuracy, class_proportions, confusion, f_measure, macro_accuracy
 from .classes.noise_floor import noise_floor
 from .classes.probabilities import class_sharpness, log_loss
@@ -31,6 +32,7 @@ from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
 from .intervals import coverage
+from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
 from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
 from .points.table import PointSummary, point_summary
@@ -48,6 +50,7 @@ __all__ = [
     "CRPSDecomposition",
     "ClassProportions",
     "CoxCalibration",
+    "MarginalCalibration",
     "MetricInterval",
     "NLLDecomposition",
     "PointSummary",
@@ -83,12 +86,17 @@ __all__ = [
     "f_measure",
     "hosmer_lemeshow_test",
     "interval_score",
+    "kernel_calibration_error",
+    "kernel_calibration_floor",
+    "kernel_calibration_test",
     "knueppel_test",
     "ks_test",
     "log_loss",
     "macro_accuracy",
     "mae",
     "mape",
+    "marginal_calibration",
+    "marginal_calibration_error",
     "mean_error",
     "mean_interval",
     "mean_ratio",

@@ -80,10 +80,16 @@ class LawEvaluation:
 
     def inside(self, coverage: float) -> Array:
         """1.0 where the central interval holds the outcome, else 0.0."""
+        return self._between(-ndtri(0.5 + coverage / 2), ndtri(0.5 + coverage / 2))
+
+    def between(self, low: float, high: float) -> Array:
+        """1.0 where the interval between the quantiles of two levels holds the outcome, else 0.0."""
+        return self._between(*ndtri([low, high]))
+
+    def _between(self, first: float, last: float) -> Array:
         left, right = self.scores
-        reach = ndtri(0.5 + coverage / 2)
-        below = (left < reach) | ((left == right) & (right <= reach))
-        return np.asarray((right >= -reach) & below, dtype=np.float64)
+        below = (left < last) | ((left == right) & (right <= last))
+        return np.asarray((right >= first) & below, dtype=np.float64)
 
     def __getitem__(self, rows: Any) -> LawEvaluation:
         """Some of the rows, with what is known of them."""

@@ -1,12 +1,13 @@
-"""How often central intervals hold the outcome."""
+"""How often intervals hold the outcome."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
-from .._checks import Array, nonempty, probabilities, to_array
+from .._checks import Array, interval_levels, nonempty, probabilities, to_array
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..distributions.tables.intervals import ends
@@ -22,16 +23,18 @@ def coverage(
     low: Numbers | None = None,
     high: Numbers | None = None,
     coverage: Numbers | None = None,
+    interval: Numbers | None = None,
     sample_weight: Weights = None,
     per_row: bool = False,
 ) -> float | Array:
-    r"""Share of outcomes inside the central intervals; compare it with the nominal coverage.
+    r"""Share of outcomes inside intervals; compare it with the nominal coverage.
 
-    .. math:: \frac1T \#\{t : l_t \le y_t \le u_t\}, \quad
-        [l_t, u_t] = [F_t^{-1}(\tfrac{1-c}2),\, F_t^{-1}(\tfrac{1+c}2)]
+    .. math:: \frac1T \#\{t : l_t \le y_t \le u_t\}, \quad [l_t, u_t] = [F_t^{-1}(p_1),\, F_t^{-1}(p_2)]
 
-    The standard error of a perfect forecaster's value is :math:`\sqrt{c(1-c)/T}`. Intervals of laws with atoms hold
-    at least their nominal probability, mostly more.
+    Calibrated forecasts come to :math:`p_2 - p_1` for any two levels (Kuleshov et al. 2018, eq. 5); central intervals
+    have :math:`p_1 = (1-c)/2`, :math:`p_2 = (1+c)/2`. The standard error of a perfect forecaster's value is
+    :math:`\sqrt{c(1-c)/T}`, :math:`c = p_2 - p_1`. Intervals of laws with atoms hold at least their nominal
+    probability, mostly more.
 
     Parameters
     ----------
@@ -40,7 +43,9 @@ def coverage(
     low, high : array-like (n,) or (n, k), optional
         Plain ends of intervals instead of ``dist``, of one interval a row or of k.
     coverage : float or array-like (k,), optional
-        Nominal coverage c of the intervals of laws, or several; 0.9 unless told. Plain ends need none.
+        Nominal coverage c of the central intervals of laws, or several; 0.9 unless told. Plain ends need none.
+    interval : pair of float, or array-like (k, 2), optional
+        Levels (p1, p2) of the ends instead, or several pairs; 0 and 1 are the ends of the support.
     per_row : bool
         Return 1.0 (inside) and 0.0 (outside) per row instead of the share.
 
@@ -53,22 +58,23 @@ def coverage(
     >>> from calibrant import Normal, metrics
     >>> metrics.coverage([-2.0, 0.1, 0.5, 1.8], Normal([0.0] * 4, 1.0), coverage=[0.5, 0.9])
     array([0.5, 0.5])
+    >>> metrics.coverage([-2.0, 0.1, 0.5, 1.8], Normal([0.0] * 4, 1.0), interval=(0.5, 0.9))
+    0.5
     >>> metrics.coverage([-2.0, 0.1, 0.5, 1.8], low=[-1.0] * 4, high=[1.0] * 4)
     0.5
     """
     no_weights_per_row(sample_weight, per_row)
     if is_stated(dist, ("low", "high"), low=low, high=high):
-        if coverage is not None:
-            raise TypeError("`coverage` is for laws: how much [low, high] holds needs no nominal coverage.")
+        if coverage is not None or interval is not None:
+            name = "interval" if coverage is None else "coverage"
+            raise TypeError(f"`{name}` is for laws: how much [low, high] holds needs no nominal coverage.")
         single = to_array(low, "low").ndim == 1
         pairs = zip(*(table.T for table in ends(low, high)), strict=True)
-        asked: list[tuple[Any, float]] = [(Stated(np.column_stack(pair)), 0.5) for pair in pairs]
+        asked: list[tuple[Any, tuple[float, float]]] = [(Stated(np.column_stack(pair)), (0.0, 1.0)) for pair in pairs]
     else:
-        nominal = nonempty(probabilities(0.9 if coverage is None else coverage, "coverage"), "coverage")
-        single = coverage is None or to_array(coverage, "coverage").ndim == 0
-        law = as_distribution(dist)
-        asked = [(law, float(c)) for c in nominal]
-    lines = [_inside(y_true, forecasts, c, sample_weight) for forecasts, c in asked]
+        law, (levels, single) = as_distribution(dist), _levels(coverage, interval)
+        asked = [(law, pair) for pair in levels]
+    lines = [_inside(y_true, forecasts, pair, sample_weight) for forecasts, pair in asked]
     inside, weights = np.array([line for line, _ in lines]), lines[0][1]
     if per_row:
         return inside[0] if single else inside.T
@@ -76,11 +82,23 @@ def coverage(
     return float(shares[0]) if single else shares
 
 
-def _inside(y_true: Any, dist: Any, coverage: float, sample_weight: Any) -> tuple[Array, Array | None]:
+def _levels(coverage: Any, interval: Any) -> tuple[list[tuple[float, float]], bool]:
+    """Levels of the ends of each interval that is asked for, and whether one was asked for by itself."""
+    if interval is None:
+        nominal = nonempty(probabilities(0.9 if coverage is None else coverage, "coverage"), "coverage")
+        return [interval_levels(c, "coverage") for c in nominal], coverage is None or np.ndim(coverage) == 0
+    if coverage is not None:
+        raise TypeError("give `coverage` or `interval`, not both.")
+    pairs = nonempty(to_array(interval, "interval"), "interval")
+    single = pairs.ndim == 1
+    return [interval_levels(np.atleast_1d(pair), "interval") for pair in (pairs[None] if single else pairs)], single
+
+
+def _inside(y_true: Any, dist: Any, levels: tuple[float, float], sample_weight: Any) -> tuple[Array, Array | None]:
     """1.0 for outcomes inside their interval, 0.0 for others, and the weights."""
     y, law, weights = paired(y_true, dist, sample_weight)
-    inside = np.empty(len(y))
+    inside, scores = np.empty(len(y)), ndtri([levels])
     for rows in row_blocks(len(y), 2):
-        low, high = law[rows].interval(coverage).T
+        low, high = law[rows].from_normal(scores).T
         inside[rows] = (low <= y[rows]) & (y[rows] <= high)
     return inside, weights

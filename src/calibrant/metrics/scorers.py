@@ -75,9 +75,19 @@ def law_scorer(metric: Callable[..., Any], *, greater_is_better: bool = False, *
     return LawScorer(metric, 1 if greater_is_better else -1, keywords or None)
 
 
-def coverage_scorer(coverage: float = 0.9) -> LawScorer:
-    """Share of outcomes inside the central intervals: to look at, not to choose by, as wide intervals hold all."""
-    return law_scorer(coverage_of, greater_is_better=True, coverage=coverage)
+def coverage_scorer(coverage: float | None = None, *, interval: tuple[float, float] | None = None) -> LawScorer:
+    """Share of outcomes inside intervals: to look at, not to choose by, as wide intervals hold all.
+
+    Parameters
+    ----------
+    coverage : float, optional
+        Of the central intervals; 0.9 unless told.
+    interval : pair of float, optional
+        Levels of the ends instead.
+    """
+    if interval is not None:
+        return law_scorer(coverage_of, greater_is_better=True, coverage=coverage, interval=interval)
+    return law_scorer(coverage_of, greater_is_better=True, coverage=0.9 if coverage is None else coverage)
 
 
 crps_scorer = law_scorer(crps)

@@ -29,6 +29,10 @@ class Stated:
         """The quantiles at the levels that they were given for."""
         return self.values
 
+    def from_normal(self, z: Array) -> Array:
+        """The quantiles at the scores of those levels."""
+        return self.values
+
     def interval(self, coverage: float) -> Array:
         """The two ends."""
         return self.values

@@ -75,8 +75,12 @@ def threshold_reliability(
 def _thresholds(thresholds: Any, y: Array, mass: Array) -> Array:
     if not isinstance(thresholds, (int, np.integer)):
         return nonempty(column(np.atleast_1d(thresholds), "thresholds"), "thresholds")
-    count(thresholds, "thresholds")
+    return outcome_quantiles(count(thresholds, "thresholds"), y, mass)
+
+
+def outcome_quantiles(number: int, y: Array, mass: Array) -> Array:
+    """The different ones among quantiles of levels 1/(K+1), ..., K/(K+1)."""
     order = np.argsort(y)
     upper = np.cumsum(mass[order])
-    levels = np.arange(1, thresholds + 1) / (thresholds + 1)
+    levels = np.arange(1, number + 1) / (number + 1)
     return np.asarray(np.unique(y[order][np.searchsorted(upper, levels * upper[-1])]))

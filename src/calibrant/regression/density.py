@@ -12,7 +12,7 @@ from scipy.special import log_expit, ndtr
 
 from .._checks import Array, count, finite, one_of, to_array
 from ..calibration import SummarisedCalibrator
-from ..calibration.marginal import ConditionalCalibrator
+from ..calibration.pit_watch import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.flattened import Flattened
 from ..distributions.segmented import Segmented
@@ -44,7 +44,7 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
 
     A summary is enough after a first pass, if ``thresholds`` are numbers and ``polish`` is False: give `begin` a
     summary of all rows by `QuantileCalibrator`; then `summarise`, `fit_summary` and `partial_fit` take one more pass.
-    The result is that of `fit` but for rounding, without ``marginal_``, which takes rows.
+    The result is that of `fit` but for rounding, without ``pit_distances_``, which takes rows.
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0031, 0.0018, 0.0004 at 100, 300 and 1 000 rows.
 
@@ -73,7 +73,7 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         The map common to all rows.
     link_ : Link or None
         The K + 1 binary calibrators; None where too few rows were seen.
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
 
@@ -200,7 +200,7 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
 
     def _fit_summary(self, summary: SegmentSummary) -> None:
         self.quantile_, self.thresholds_ = summary.quantile, summary.thresholds
-        self.marginal_ = (np.nan, np.nan)
+        self.pit_distances_ = (np.nan, np.nan)
         self.link_ = self._fit_link(summary.sums) if summary.sums[0, 0].sum() > _FEWEST else None
 
     def _transform(self, forecasts: Distribution) -> Distribution:

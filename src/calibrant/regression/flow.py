@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr
 
 from .._checks import Array, count
-from ..calibration.marginal import ConditionalCalibrator
+from ..calibration.pit_watch import ConditionalCalibrator
 from ..distributions import Distribution, Mixture, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.cells import Cells
@@ -112,7 +112,7 @@ class FlowCalibrator(ConditionalCalibrator):
         The penalty, and :math:`\omega`, the share of the forecast itself.
     n_iter_ : int
         Steps of the fit.
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
 

@@ -13,7 +13,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array, count
-from ..calibration.marginal import ConditionalCalibrator
+from ..calibration.pit_watch import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.segmented import Segmented
 from ..maps.probability_rows import ProbabilityRows, log_segment_masses
@@ -83,7 +83,7 @@ class GPCCalibrator(ConditionalCalibrator):
         Weight of a pair; None where too few rows were seen.
     coefficients_ : ndarray
         Of the basis functions.
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from .._checks import Array, choices
 from ..calibration import SummarisedCalibrator, normal_scores
 from ..distributions import Distribution, Recalibrated
-from ..maps import Map, UnitTails, fit_beta, fit_ecdf, fit_isotonic, fit_kernel, fit_spline, fit_step
+from ..maps import UnitTails
 from ..summaries import ScoreSummary
 from ..summaries.scores import NORMAL
+from .map_choice import RANKS, check_map, fit_map, has_steps, kept_state
 
 ATOMS = ("spread", "random")
-FITS: dict[str, Callable[..., Map]] = {
-    "spline": fit_spline,
-    "ecdf": fit_ecdf,
-    "isotonic": fit_isotonic,
-    "step": fit_step,
-    "beta": fit_beta,
-    "kde": fit_kernel,
-}
 
 
 class QuantileCalibrator(SummarisedCalibrator):
@@ -44,15 +36,27 @@ class QuantileCalibrator(SummarisedCalibrator):
 
     Parameters
     ----------
-    map : {"spline", "ecdf", "isotonic", "step", "beta", "kde"}, default "spline"
+    map : {"spline", "ecdf", "isotonic", "step", "beta", "kde"}, regressor or callable, default "spline"
         - "spline": smooth, chosen by evidence between affine and flexible; improves calibration and does not hurt the
           density.
         - "ecdf": bent line through all T ranks in normal scores; best calibrated, noisy density.
         - "isotonic": the papers' piecewise-linear map on [0, 1]; its density costs about 0.4 nats however much data
-          there is.
-        - "step": the exact step function of the ranks; the result is a discrete law.
+          there is. With ``ranks="T"`` its ranks are the papers' too.
+        - "step": the exact step function of the ranks; the result is a discrete law. With ``ranks="T+1"`` what is
+          left lies at infinity: the conformal form, whose quantiles hold their level at any number of rows.
         - "beta": three parameters, for bias, spread and skew.
         - "kde": kernel-smoothed ranks.
+        - a regressor with fit and predict: a copy learns :math:`\hat P(p_t)` from :math:`p_t` and is kept as a table
+          of about 2 000 knots; what falls a little is made to rise, what falls by more than 0.05 is refused.
+        - a function p -> R(p), or a `Map` of normal scores, taken as it is: nothing is learned.
+
+        In a file, a regressor or function is its table, and ``map`` is "table": it forecasts as before, and cannot
+        learn again.
+    ranks : {"T+1", "T"}, optional
+        What the ranks are divided by, for maps that go through them. "T": :math:`\hat P(p) = \#\{t: F_t(y_t) \le
+        p\}/T`, ties together (Kuleshov et al. 2018, eq. 6), the default of "step" and of regressors. "T+1":
+        mid-ranks over T + 1, the default of "ecdf", which has no other, and of "isotonic"; of "step" the conformal
+        ranks :math:`\#\{t: F_t(y_t) \le p\}/(T+1)`.
     atoms : {"spread", "random"}, default "spread"
         What an outcome on an atom of its forecast (counts, ties) says about its rank: its mass spread evenly over the
         jump, or one random point of it.
@@ -76,10 +80,19 @@ class QuantileCalibrator(SummarisedCalibrator):
     >>> cal = QuantileCalibrator().fit(Normal(mu, 1.0), y)
     >>> cal.transform(Normal([10.0], [1.0])).std().round(1)
     array([2.])
+
+    Differs from the paper in: the default map, and the default ranks of "isotonic"; R(0) = 0 and R(1) = 1, which it
+    leaves open; the last of T ranks of "isotonic", 1 less :math:`5 \cdot 10^{-13}`; outcomes on atoms, which it does
+    not speak of.
     """
 
-    def __init__(self, map: str = "spline", *, atoms: str = "spread", random_state: Any = None) -> None:
+    _later: ClassVar[dict[str, Any]] = {"ranks": None}  # parameters that files of earlier versions lack
+
+    def __init__(
+        self, map: Any = "spline", *, ranks: str | None = None, atoms: str = "spread", random_state: Any = None
+    ) -> None:
         self.map = map
+        self.ranks = ranks
         self.atoms = atoms
         self.random_state = random_state
 
@@ -91,7 +104,7 @@ class QuantileCalibrator(SummarisedCalibrator):
     @property
     def summary_can_be_calibrated(self) -> bool:
         """Whether calibrated forecasts have no atoms of the map's own."""
-        return self.summary_is_enough and self.map != "step"
+        return self.summary_is_enough and not has_steps(self.map)
 
     def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
         """The summary that the same rows have once they are calibrated."""
@@ -104,10 +117,11 @@ class QuantileCalibrator(SummarisedCalibrator):
         self.fit_scores(z, w, span, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
     def _check(self) -> None:
-        if self.map not in FITS or self.atoms not in ATOMS:
-            choices(map=(self.map, FITS), atoms=(self.atoms, ATOMS))
+        choices(atoms=(self.atoms, ATOMS), ranks=(self.ranks, (None, *RANKS)))
+        check_map(self.map, self.ranks)
 
     def _summarise(self, forecasts: Distribution, y: Array, weights: Array | None, finest: int | None) -> ScoreSummary:
+        self._check()
         z, w = normal_scores(forecasts, y, weights)
         return ScoreSummary.of_scores(z, w, finest=finest, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
@@ -126,7 +140,7 @@ class QuantileCalibrator(SummarisedCalibrator):
     ) -> Self:
         """Learn from normal scores that somebody else has worked out, and from the smallest and largest of them."""
         self._check()
-        self.map_ = FITS[self.map](z, weights, heavy_tails=heavy_tails)
+        self.map_ = fit_map(self.map, z, weights, ranks=self.ranks, heavy_tails=heavy_tails)
         self.span_, self.heavy_tails_, self.n_rows_ = span, heavy_tails, n_rows
         return self
 
@@ -135,3 +149,6 @@ class QuantileCalibrator(SummarisedCalibrator):
         if forecasts.has_heavy_tails and not self.heavy_tails_ and not fitted.has_steps:
             fitted = UnitTails(fitted, *self.span_)
         return Recalibrated(forecasts, fitted)
+
+    def _kept(self) -> dict[str, Any]:
+        return kept_state(self, "map_")

@@ -18,7 +18,7 @@ from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
 from ..calibration.contract import as_forecasts, fit_with, transform_with
 from ..calibration.labels import labels_of
-from ..calibration.marginal import unwatched
+from ..calibration.pit_watch import unwatched
 from ..calibration.rows import learnable_rows
 from ..distributions import Distribution, concatenate
 from ..distributions.scores import score_intervals

@@ -65,18 +65,18 @@ class Encoder:
                 "parts can. Functions and models of your own? Save what they compute."
             )
         if is_tuple_class(kind):
-            names = list(kind._fields)
+            state = item._asdict()
         elif dataclasses.is_dataclass(item):
-            names = [field.name for field in dataclasses.fields(item) if field.init]
+            state = {field.name: getattr(item, field.name) for field in dataclasses.fields(item) if field.init}
         else:
-            names = list(vars(item))
-        return {"class": name, "state": {field: self._field(item, field) for field in names}}
+            state = item._kept() if hasattr(item, "_kept") else vars(item)
+        return {"class": name, "state": {field: self._field(kind, field, value) for field, value in state.items()}}
 
-    def _field(self, item: Any, name: str) -> Tree:
+    def _field(self, kind: type, name: str, value: Any) -> Tree:
         try:
-            return self(getattr(item, name))
+            return self(value)
         except TypeError as reason:
-            raise TypeError(f"{type(item).__name__}.{name}: {reason}") from None
+            raise TypeError(f"{kind.__name__}.{name}: {reason}") from None
 
 
 class Decoder:
@@ -132,10 +132,12 @@ class Decoder:
             raise ValueError(f"{str(tree['class'])[:60]!r} is no part of a calibrator in this version of the library.")
         if tree.keys() != {"class", "state"}:
             raise ValueError(f"a part must have a class and a state; got {sorted(tree)[:5]!r}.")
-        values = {name: self(value, depth + 1) for name, value in state.items()}
+        renamed: dict[str, str] = getattr(kind, "_renamed", {})
+        values = {renamed.get(str(name), str(name)): self(value, depth + 1) for name, value in state.items()}
         if dataclasses.is_dataclass(kind) or is_tuple_class(kind):
             return kind(**values)
         made: Any = object.__new__(kind)
+        values = {**getattr(kind, "_later", {}), **values}
         _check_names(kind, list(values))
         vars(made).update(values)
         return made

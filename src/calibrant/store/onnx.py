@@ -101,7 +101,7 @@ def _maps(calibrator: Any) -> list[Map]:
         return [calibrator.map_]
     if isinstance(calibrator, ScaleCalibrator) and calibrator.method != "bins":
         return [AffineMap(slope=1 / calibrator.factor_)]
-    if isinstance(calibrator, ResidualCalibrator) and calibrator.has_unit_:
+    if isinstance(calibrator, ResidualCalibrator) and calibrator.has_unit_ and calibrator.feature == "difference":
         return [AffineMap(slope=1 / calibrator.scale_), *_maps(calibrator.calibrator_)]
     kind = type(calibrator).__name__
     raise TypeError(

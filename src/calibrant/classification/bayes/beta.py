@@ -49,8 +49,8 @@ class BetaDensitiesCalibrator(BinaryCalibrator):
     >>> cal.transform([0.2, 0.5, 0.8])[:, 1].round(3)
     array([0.263, 0.517, 0.781])
 
-    Differs from the paper in: the chapter has no such method; Kull, Silva Filho & Flach (2017) derive beta calibration
-    from it and fit its curve instead.
+    Differs from the paper in: the chapter has no such method; Kull, Silva Filho & Flach (2017), retold by Song et al.
+    (2018), §2.1, derive beta calibration from it and fit its curve instead.
     """
 
     def __init__(self, smoothing: float = 1.0, *, scores_are: str = "probabilities", clip: float = CLIP) -> None:

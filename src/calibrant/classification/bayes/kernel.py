@@ -57,8 +57,9 @@ class KernelDensitiesCalibrator(BinaryCalibrator):
     >>> cal.transform([0.1, 0.5, 0.9])[:, 1].round(3)
     array([0.231, 0.535, 0.775])
 
-    Differs from the paper in: the chapter has no such method; densities of the scores of each class are Bennett's
-    (2003), there of parametric families.
+    Differs from the paper in: the chapter has no such method, Kuleshov et al. (2018), §2.2, name kernel density
+    estimation without a formula; densities of the scores of each class are Bennett's (2003), there of parametric
+    families.
     """
 
     def __init__(

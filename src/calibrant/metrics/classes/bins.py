@@ -11,7 +11,7 @@ from ..._checks import Array, count, one_of
 from .._inputs import BinLabels, equal_mass_bins
 from .forecasts import EventForecasts
 
-Binning = Literal["width", "mass"]
+Binning = Literal["width", "right", "mass"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,16 +25,19 @@ class ForecastBins:
 
     @classmethod
     def of(cls, forecasts: EventForecasts, bins: Binning, n_bins: int) -> ForecastBins:
-        """Bins of equal width or of (nearly) equal numbers of rows.
+        """Bins of equal width, closed below ("width") or above ("right"), or of (nearly) equal numbers of rows.
 
         >>> half = EventForecasts(np.array([0.2, 0.5, 1.0]), np.array([False, True, True]), None)
         >>> ForecastBins.of(half, "width", 2).labels
         array([0, 1, 1])
         """
-        one_of(bins, "bins", ("width", "mass"))
+        one_of(bins, "bins", ("width", "right", "mass"))
         count(n_bins, "n_bins")
         p, weights = forecasts.p, forecasts.weights
-        labels = equal_width_bins(p, n_bins) if bins == "width" else equal_mass_bins(p, weights, n_bins)
+        if bins == "mass":
+            labels = equal_mass_bins(p, weights, n_bins)
+        else:
+            labels = equal_width_bins(p, n_bins) if bins == "width" else right_closed_bins(p, n_bins)
         mass = np.bincount(labels, weights, n_bins).astype(np.float64)
         total = np.bincount(labels, p if weights is None else weights * p, n_bins)
         hits = np.bincount(labels, forecasts.events if weights is None else weights * forecasts.events, n_bins)
@@ -56,3 +59,12 @@ def equal_width_bins(p: Array, n_bins: int) -> BinLabels:
     """
     labels: BinLabels = (p * n_bins).astype(np.intp)
     return np.minimum(labels, n_bins - 1, out=labels)
+
+
+def right_closed_bins(p: Array, n_bins: int) -> BinLabels:
+    """Bins [0, 1/B], (1/B, 2/B], ... of Kuleshov et al. (2018), §2.2: an inner edge belongs to the bin below it.
+
+    >>> right_closed_bins(np.array([0.0, 0.1, 0.3, 0.31, 1.0]), 10)
+    array([0, 0, 2, 3, 9])
+    """
+    return np.searchsorted(np.arange(1, n_bins) / n_bins, p, side="left")

@@ -129,9 +129,9 @@ def brier_decomposition(
         As in :func:`brier_score`.
     method : {"murphy", "pav"}
         Groups of rows, or isotonic regression.
-    bins : {None, "width", "mass"}
-        Groups of equal forecasts, which say little where nearly all differ (a warning tells), or bins of equal width
-        or equal numbers of rows.
+    bins : {None, "width", "right", "mass"}
+        Groups of equal forecasts, which say little where nearly all differ (a warning tells), or bins of equal width,
+        the same closed on the right, or of equal numbers of rows, as in :func:`ece`.
     n_bins : int
         Number of bins.
 

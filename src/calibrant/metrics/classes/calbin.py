@@ -56,6 +56,9 @@ def calbin(
     >>> from calibrant import metrics
     >>> metrics.calbin([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], window=2)
     0.1667
+
+    Differs from the paper in: the form, unless ``form="example"``; the factor 1/s and the last window; the mean over
+    the classes, of which the chapter gives one value each.
     """
     one_of(form, "form", ("window", "example"))
     distance = _of_windows if form == "window" else _of_examples

@@ -43,7 +43,8 @@ def calloss(
     >>> metrics.calloss([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9])
     0.01
 
-    Differs from the paper in: the square and the division by n; the segments, unless ``segments="scores"``.
+    Differs from the paper in: the square and the division by n; the segments, unless ``segments="scores"``, and then
+    what the words say: by the printed formula all but the first are empty; the mean over the classes.
     """
     one_of(segments, "segments", ("hull", "scores"))
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)

@@ -43,8 +43,9 @@ def ece(
         Forecasts of the second of two classes; of the most probable class (the first of equally probable ones),
         whether it came; or each class against the rest and the mean over the classes. "auto" is binary for two classes,
         else top-label.
-    bins : {"width", "mass"}
-        Bins of equal width, :math:`\lfloor p B \rfloor` with p = 1 in the last one, or of (nearly) equal numbers of
+    bins : {"width", "right", "mass"}
+        Bins of equal width, :math:`\lfloor p B \rfloor` with p = 1 in the last one; the same closed on the right,
+        :math:`[0, \frac1B], (\frac1B, \frac2B], \dots` (Kuleshov et al. 2018, §2.2); or of (nearly) equal numbers of
         rows, where equal forecasts share a bin. Empty bins count for nothing.
     n_bins : int
         Number of bins B.

@@ -56,8 +56,8 @@ def class_sharpness(
 
     .. math:: \frac1T \sum_t \sum_j p_{tj} (1 - p_{tj})
 
-    Of two classes :math:`p(1 - p)`, as in Kuleshov et al. (2018). It is the :func:`brier_score` of the same scale that
-    calibrated forecasts have in expectation.
+    Of two classes :math:`p(1 - p)`, as in Kuleshov et al. (2018), §3.5, where it is said to be largest at 0 and 1: it
+    is 0 there. It is the :func:`brier_score` of the same scale that calibrated forecasts have in expectation.
 
     Parameters
     ----------

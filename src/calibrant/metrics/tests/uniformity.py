@@ -33,8 +33,9 @@ def anderson_darling(
 
     .. math:: A^2 = -n - \frac1n \sum_i (2i-1)\,[\ln p_{(i)} + \ln(1 - p_{(n+1-i)})]
 
-    Both logarithms come from the normal scores, so that A² stays finite where probabilities round to 0 or 1. The value
-    grows with n unless the forecasts are calibrated; :func:`anderson_darling_test` gives the p-value.
+    Carney & Cunningham (2006) take it for the calibration of laws, type RP of Bella et al. (2010). Both logarithms come
+    from the normal scores, so that A² stays finite where probabilities round to 0 or 1. The value grows with n unless
+    the forecasts are calibrated; :func:`anderson_darling_test` gives the p-value.
 
     Parameters
     ----------

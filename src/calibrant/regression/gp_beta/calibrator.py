@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import Array, count, one_of
-from ...calibration.marginal import ConditionalCalibrator
+from ...calibration.pit_watch import ConditionalCalibrator
 from ...distributions import Distribution, Recalibrated
 from ...maps import Map, UnitTails
 from ...maps.averaged_beta import AveragedBetaMap
@@ -55,8 +55,8 @@ class GPBetaCalibrator(ConditionalCalibrator):
     points (their §4.3), but by natural gradients in closed form: about ten steps instead of thousands.
 
     Three parameters move, stretch and skew a law, and can make two modes of one. This improves the density (NLL)
-    **but may worsen the marginal calibration**: on the paper's example the largest distance of the PIT values from
-    uniform grows from 0.05 to 0.13. Both are kept in ``marginal_``, and a warning says so when it is clearly worse.
+    **but may worsen the probabilistic calibration**: on the paper's example the largest distance of the PIT values from
+    uniform grows from 0.05 to 0.13. Both are kept in ``pit_distances_``, and a warning tells if it is clearly worse.
 
     How many rows do I need? With few it stays close to the identity; a few hundred show a bias or a wrong width
     that changes along the forecasts. Fit on rows the base has not seen (`CalibratedRegressor` does).
@@ -89,7 +89,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
     kernel_ : str
     inducing_ : ndarray (m, 2)
         Mean and standard deviation of each inducing forecast.
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other, hyperparameters as learned from all); a warning tells if it grew by more than chance
         explains. NaN with fewer than 40 rows.

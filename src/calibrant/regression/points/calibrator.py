@@ -38,8 +38,8 @@ class PointCalibrator(RegressorMixin, TransformerMixin, RegressionCalibrator):
     Parameters
     ----------
     method : {"linear", "isotonic", "ratio", "local", "mean-ratio", "inverse"}, default "linear"
-        - "linear": least squares of y on :math:`\hat y`, as in the chapter's figure 2; it cannot raise the squared
-          error on the rows of `fit`;
+        - "linear": least squares of y on :math:`\hat y`, the first reading of the chapter's line; it cannot raise the
+          squared error on the rows of `fit`;
         - "isotonic": the increasing step curve of least squares, linear between steps and constant beyond the data;
         - "ratio": :math:`\hat y \sum_t w_t y_t / \sum_t w_t \hat y_t`, for quantities with a natural 0;
         - "local": lines fitted to the nearest rows, as many as the data bear out, and continued beyond the data; one

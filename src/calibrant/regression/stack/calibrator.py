@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..._checks import Array
 from ...calibration import RegressionCalibrator
-from ...calibration.marginal import Unseen, effective_rows, marginal_distances, unwatched
+from ...calibration.pit_watch import PitWatched, Unseen, effective_rows, pit_distances, unwatched
 from ...distributions import Distribution, Mixture
 from ...metrics import pit
 from ..features import distinct_rows
@@ -38,7 +38,7 @@ def default_candidates() -> dict[str, RegressionCalibrator]:
     }
 
 
-class StackCalibrator(RegressionCalibrator):
+class StackCalibrator(PitWatched):
     r"""Mix the forecasts of several calibrators and the base; the recommended choice for whole distributions.
 
     .. math:: F(y) = \sum_k \omega_k F_k(y), \quad
@@ -69,7 +69,7 @@ class StackCalibrator(RegressionCalibrator):
         The kept ones, fitted on all rows.
     held_out_ : ndarray (1 + number of candidates,)
         Mean log density of unseen outcomes under each.
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of these outcomes from uniform, under the base and under the stack; a
         warning tells if it grew by more than chance explains. NaN with fewer than 15 rows.
 
@@ -101,13 +101,13 @@ class StackCalibrator(RegressionCalibrator):
                 f"a hundred or more are better.",
                 stacklevel=3,
             )
-            shares[0], self.held_out_, self.marginal_ = 1.0, np.full(len(shares), np.nan), (np.nan, np.nan)
+            shares[0], self.held_out_, self.pit_distances_ = 1.0, np.full(len(shares), np.nan), (np.nan, np.nan)
         else:
             logs, pits, unseen = self._held_out(forecasts, y, w, list(candidates.values()))
             self.held_out_ = unseen @ logs / unseen.sum()
             shares = _kept(best_shares(logs, unseen, _trust(len(candidates))), float(w.sum()))
             mixed = np.einsum("nck,c->nk", pits, shares)
-            self.marginal_ = marginal_distances(self, Unseen(pits[:, 0], mixed, unseen, effective_rows(unseen)))
+            self.pit_distances_ = pit_distances(self, Unseen(pits[:, 0], mixed, unseen, effective_rows(unseen)))
         self.weights_ = dict(zip([BASE, *candidates], shares.tolist(), strict=True))
         self.calibrators_ = {
             name: _fitted(calibrator, forecasts, y, w)

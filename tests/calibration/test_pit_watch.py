@@ -15,9 +15,11 @@ from calibrant import (
     Poisson,
     QuantileCalibrator,
     StackCalibrator,
+    load,
     metrics,
+    save,
 )
-from calibrant.calibration.marginal import (
+from calibrant.calibration.pit_watch import (
     ConditionalCalibrator,
     distance_from_uniform,
     effective_rows,
@@ -27,6 +29,7 @@ from calibrant.calibration.marginal import (
 from calibrant.distributions import Recalibrated
 from calibrant.maps import AffineMap
 from experiments.song2019.toy.toy import toy
+from tests.store.test_calibrators import forged
 
 
 class Shift(ConditionalCalibrator):
@@ -87,17 +90,19 @@ def test_halves_are_equal_and_at_most_2000_rows():
 class TestWatching:
     def test_both_distances_and_a_warning(self):
         law, y = calibrated(0, 400)
-        with pytest.warns(UserWarning, match=r"Shift made the marginal calibration worse.*StackCalibrator and Quant"):
+        with pytest.warns(
+            UserWarning, match=r"Shift made the probabilistic calibration worse.*StackCalibrator and Quant"
+        ):
             cal = Shift(0.5).fit(law, y)
         before, after = (metrics.ks_test(y, d).statistic for d in (law, cal.transform(law)))
-        assert cal.marginal_ == pytest.approx((before, after))  # nothing is learned, so halves do not matter
+        assert cal.pit_distances_ == pytest.approx((before, after))  # nothing is learned, so halves do not matter
         assert after > before + 0.1
 
     def test_silent_where_it_helps_or_does_nothing(self):
         law, y = calibrated(0, 400)
-        assert Shift(0.0).fit(law, y).marginal_[0] == Shift(0.0).fit(law, y).marginal_[1]
+        assert Shift(0.0).fit(law, y).pit_distances_[0] == Shift(0.0).fit(law, y).pit_distances_[1]
         wrong = Normal(law.loc - law.scale, law.scale)
-        before, after = Shift(-1.0).fit(wrong, y).marginal_
+        before, after = Shift(-1.0).fit(wrong, y).pit_distances_
         assert after < 0.1 < 0.3 < before
 
     def test_rows_are_unseen(self):
@@ -108,21 +113,21 @@ class TestWatching:
         half = halves(200)[np.argsort(np.argsort(z))]
         expected = kstest(z - 100 * np.where(half == 0, z[half == 1].mean(), z[half == 0].mean()), "norm")[0]
         with pytest.warns(UserWarning, match="worse"):
-            assert Overdoes().fit(law, y).marginal_[1] == pytest.approx(expected)
+            assert Overdoes().fit(law, y).pit_distances_[1] == pytest.approx(expected)
 
     @pytest.mark.parametrize("n", [1, 5, 39])
     def test_too_few_rows_say_nothing(self, n):
         law, y = calibrated(0, n)
-        assert np.isnan(Shift(3.0).fit(law, y).marginal_).all()
-        assert np.isnan(Shift(3.0).fit(law, y, sample_weight=np.full(n, 9)).marginal_).all()
+        assert np.isnan(Shift(3.0).fit(law, y).pit_distances_).all()
+        assert np.isnan(Shift(3.0).fit(law, y, sample_weight=np.full(n, 9)).pit_distances_).all()
         law, y = calibrated(0, 200)
-        assert np.isnan(Shift(3.0).fit(law, y, sample_weight=np.full(200, 0.1)).marginal_).all()
+        assert np.isnan(Shift(3.0).fit(law, y, sample_weight=np.full(200, 0.1)).pit_distances_).all()
 
     def test_not_watched(self):
         law, y = calibrated(0, 100)
         with unwatched():
             cal = Shift(1.0).fit(law, y)
-        assert not hasattr(cal, "marginal_")
+        assert not hasattr(cal, "pit_distances_")
         with pytest.warns(UserWarning, match="worse"):
             Shift(1.0).fit(law, y)
 
@@ -130,45 +135,45 @@ class TestWatching:
         law, y = calibrated(3, 150)
         w = np.random.default_rng(0).integers(0, 4, 150)
         many = np.repeat(np.arange(150), w)
-        weighted = FlowCalibrator().fit(law, y, sample_weight=w).marginal_
-        assert FlowCalibrator().fit(law[many], y[many]).marginal_ == pytest.approx(weighted, abs=1e-6)
+        weighted = FlowCalibrator().fit(law, y, sample_weight=w).pit_distances_
+        assert FlowCalibrator().fit(law[many], y[many]).pit_distances_ == pytest.approx(weighted, abs=1e-6)
         shuffled = np.random.default_rng(1).permutation(many)
-        assert FlowCalibrator().fit(law[shuffled], y[shuffled]).marginal_ == pytest.approx(weighted, abs=1e-6)
+        assert FlowCalibrator().fit(law[shuffled], y[shuffled]).pit_distances_ == pytest.approx(weighted, abs=1e-6)
 
     def test_counts(self, rng):
         rate = np.exp(rng.normal(2, 0.5, 600))
-        before, after = FlowCalibrator().fit(Poisson(rate), rng.poisson(2 * rate)).marginal_
+        before, after = FlowCalibrator().fit(Poisson(rate), rng.poisson(2 * rate)).pit_distances_
         assert after < 0.08 < 0.4 < before
-        assert max(FlowCalibrator().fit(Poisson(rate), rng.poisson(rate)).marginal_) < 0.08
+        assert max(FlowCalibrator().fit(Poisson(rate), rng.poisson(rate)).pit_distances_) < 0.08
 
 
 class TestTruth:
     """The halves tell what fresh rows tell."""
 
-    @pytest.mark.filterwarnings("ignore:.*made the marginal:UserWarning")
+    @pytest.mark.filterwarnings("ignore:.*made the probabilistic:UserWarning")
     @pytest.mark.parametrize(
         "calibrator", [FlowCalibrator(), DensityCalibrator(), GPCCalibrator(), GPBetaCalibrator()], ids=str
     )
     def test_as_on_fresh_rows(self, calibrator):
         old, new = toy(3)
-        found = calibrator.fit(old.base, old.y).marginal_
+        found = calibrator.fit(old.base, old.y).pit_distances_
         fresh = [metrics.ks_test(new.y, law).statistic for law in (new.base, calibrator.transform(new.base))]
         assert found == pytest.approx(fresh, abs=0.04)
 
     def test_two_regimes(self):
         """Segments blur the regimes; the stack mends the margin too."""
         old, _ = toy(0)
-        with pytest.warns(UserWarning, match=r"DensityCalibrator made the marginal.*from 0\.0\d\d to 0\.1\d\d"):
+        with pytest.warns(UserWarning, match=r"DensityCalibrator made the probabilistic.*from 0\.0\d\d to 0\.1\d\d"):
             DensityCalibrator().fit(old.base, old.y)
-        before, after = StackCalibrator().fit(old.base, old.y).marginal_
+        before, after = StackCalibrator().fit(old.base, old.y).pit_distances_
         assert after < before < 0.06
 
     def test_a_stack_is_watched_as_a_whole(self):
         law, y = calibrated(0, 400)
         stack = StackCalibrator([Shift(0.5), QuantileCalibrator()]).fit(law, y)  # no word on what it does not use
-        assert stack.weights_["shift"] < 0.05 and stack.marginal_[1] < stack.marginal_[0] + 0.02
+        assert stack.weights_["shift"] < 0.05 and stack.pit_distances_[1] < stack.pit_distances_[0] + 0.02
         before, after = (metrics.ks_test(y, d).statistic for d in (law, stack.transform(law)))
-        assert stack.marginal_ == pytest.approx((before, after), abs=0.03)
+        assert stack.pit_distances_ == pytest.approx((before, after), abs=0.03)
 
 
 @pytest.mark.parametrize(("n", "draws"), [(50, 100), (100, 100), (1000, 25)])
@@ -182,3 +187,19 @@ def test_few_false_alarms(n, draws):
             before, after = (distance_from_uniform(pits, unseen.weights) for pits in unseen[:2])
             grown.append((after - before) * np.sqrt(n))
     assert np.mean(np.array(grown) > 1) <= 0.02
+
+
+@pytest.mark.parametrize("calibrator", [StackCalibrator([QuantileCalibrator()]), FlowCalibrator()], ids=str)
+def test_the_earlier_name(calibrator, tmp_path):
+    """`marginal_`, by which Gneiting et al. mean another thing: in code, and in files."""
+    law, y = calibrated(0, 60)
+    calibrator.fit(law, y)
+    assert calibrator.marginal_ is calibrator.pit_distances_
+    save(calibrator, tmp_path / "file")
+
+    def older(text, members):
+        state = text["state"]["state"]
+        state["marginal_"] = state.pop("pit_distances_")
+
+    forged(tmp_path / "file", older)
+    assert load(tmp_path / "file").pit_distances_ == pytest.approx(calibrator.pit_distances_)

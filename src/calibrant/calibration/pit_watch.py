@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,25 @@ class Unseen(NamedTuple):
     rows: float
 
 
-class ConditionalCalibrator(RegressionCalibrator):
+class PitWatched(RegressionCalibrator):
+    """A calibrator that has looked at the PIT values of unseen outcomes, before and after."""
+
+    _renamed: ClassVar[dict[str, str]] = {"marginal_": "pit_distances_"}  # in files of earlier versions
+
+    pit_distances_: tuple[float, float]
+
+    @property
+    def marginal_(self) -> tuple[float, float]:
+        """Earlier name of ``pit_distances_``; it is not the marginal calibration of Gneiting et al. (2007)."""
+        return self.pit_distances_
+
+
+class ConditionalCalibrator(PitWatched):
     """A calibrator that treats forecasts differently: better for each may be worse on average, so `fit` has a look.
 
     Attributes
     ----------
-    marginal_ : tuple of float
+    pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after: two halves of at most
         2 000 rows, each calibrated by a fit to the other. NaN with fewer than 40 different rows. A warning tells if
         it grew by more than chance explains, one over the root of the number of rows.
@@ -48,7 +61,7 @@ class ConditionalCalibrator(RegressionCalibrator):
         if not _watched.get():
             return
         w = np.ones(len(y)) if weights is None else weights
-        self.marginal_ = marginal_distances(self, self._unseen(forecasts, y, w))
+        self.pit_distances_ = pit_distances(self, self._unseen(forecasts, y, w))
 
     def _unseen(self, forecasts: Distribution, y: Array, w: Array) -> Unseen | None:
         """PITs of rows by a calibrator that has learned from the others."""
@@ -82,16 +95,17 @@ def unwatched() -> Iterator[None]:
         _watched.reset(token)
 
 
-def marginal_distances(calibrator: Any, unseen: Unseen | None) -> tuple[float, float]:
+def pit_distances(calibrator: Any, unseen: Unseen | None) -> tuple[float, float]:
     """Distances from uniform before and after; warn if the second is clearly larger."""
     if unseen is None:
         return (np.nan, np.nan)
     before, after = (distance_from_uniform(pits, unseen.weights) for pits in unseen[:2])
     if _watched.get() and after > before + NOISE / np.sqrt(unseen.rows):
         warnings.warn(
-            f"{type(calibrator).__name__} made the marginal calibration worse: on unseen rows the largest distance of "
-            f"the PIT values from uniform went from {before:.3f} to {after:.3f}. The density may still be better: "
-            "compare nll and calibration_error on held-out rows, with StackCalibrator and QuantileCalibrator too.",
+            f"{type(calibrator).__name__} made the probabilistic calibration worse: on unseen rows the largest "
+            f"distance of the PIT values from uniform went from {before:.3f} to {after:.3f}. The density may still be "
+            "better: compare nll and calibration_error on held-out rows, with StackCalibrator and QuantileCalibrator "
+            "too.",
             stacklevel=4,
         )
     return before, after

@@ -1,0 +1,1 @@
+"""Pages about the library, and what makes them."""
