@@ -177,6 +177,18 @@ class QuantileEmbedding(Embedding):
         log_scales = 0.5 * np.log(np.maximum(variances, np.exp(-100)))
         return np.column_stack([means, log_scales, np.broadcast_to(shares, means.shape)])
 
+    def diagonal(self, x: Array, log_parameters: Array) -> Array:
+        """Kernel of each forecast with itself, each pair of parts once."""
+        theta = np.exp(log_parameters[0])
+        means, log_scales, shares = np.split(x.T, 3)
+        variances = np.exp(2 * log_scales)
+        out = np.zeros(len(x))
+        for i in range(len(means)):
+            total = variances[i] + variances[i:] + theta**2
+            pairs = shares[i:] / np.sqrt(total) * np.exp(-0.5 * np.square(means[i] - means[i:]) / total)
+            out += theta * shares[i] * (2 * pairs.sum(axis=0) - pairs[0])
+        return out
+
     def single(self, x: Array) -> Array:
         """Each part a law of its own, (n c, 3)."""
         means, log_scales, _ = np.split(x, 3, axis=1)

@@ -47,7 +47,7 @@ def normal_parts(law: Distribution, centre: float = 0.0, unit: float = 1.0, coun
     nodes = np.linspace(-reach, reach, count)
     step = nodes[1] - nodes[0]
     width = WIDTH * step * np.sqrt(count / PARTS)
-    side = int(np.ceil(8 * width / step))  # half steps that a part reaches
+    side = int(np.ceil(12 * width / step))  # half steps that a part reaches
     near = np.exp(-0.5 * np.square(0.5 * step / width * np.arange(-side, side + 1)))
     near /= near.sum()
     z = nodes[0] + 0.5 * step * np.arange(-side, 2 * count - 1 + side)
