@@ -22,9 +22,11 @@ _NAMES = ("a", "b", "c")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BetaParametersDisplay(Display):
-    """Posterior mean and two standard deviations of a, b and c along the predicted mean (Song et al. 2019, fig. 2).
+    r"""Posterior of a, b and c along the predicted mean (Song et al. 2019, fig. 2, the three panels on the left).
 
-    Dots are the inducing points. a = b = 1, c = 0 is the forecast as it is.
+    The line is the posterior mean. The shade reaches one standard deviation of the latents :math:`\ln a`,
+    :math:`\ln b` and c to each side: :math:`e^{m \pm s}` for a and b, :math:`m \pm s` for c. Dots are the inducing
+    points. a = b = 1, c = 0 is the forecast as it is.
 
     Make it with :meth:`from_calibrator`.
 
@@ -40,6 +42,8 @@ class BetaParametersDisplay(Display):
         What is drawn.
     lines_, bands_, dots_, ax_, figure_
         What :meth:`plot` drew, one a parameter.
+
+    Differs from the paper in: a, b and c share one panel and have three colours.
     """
 
     _size = (5.6, 4.0)
@@ -78,11 +82,24 @@ class BetaParametersDisplay(Display):
         dress(ax)
         self.lines_, self.bands_, self.dots_ = [], [], []
         for k, (label, colour) in enumerate(zip(_NAMES, COLOURS[:3], strict=True)):
-            middle, reach = self.mean[:, k], 2 * self.std[:, k]
-            self.bands_.append(ax.fill_between(self.x, middle - reach, middle + reach, color=colour, alpha=0.2, lw=0))
+            low, high = _band(self.mean[:, k], self.std[:, k], positive=label != "c")
+            self.bands_.append(ax.fill_between(self.x, low, high, color=colour, alpha=0.2, lw=0))
             style: dict[str, Any] = {"color": colour, "linewidth": 1.8, "label": label} | kwargs
-            self.lines_ += ax.plot(self.x, middle, **style)
+            self.lines_ += ax.plot(self.x, self.mean[:, k], **style)
             self.dots_ += ax.plot(self.inducing[0], self.inducing[1][:, k], "o", color=colour, markersize=4)
         ax.set(xlabel="Predicted mean", ylabel="Parameter")
         add_legend(ax, "best")
         add_title(ax, title)
+
+
+def _band(mean: Array, std: Array, positive: bool) -> tuple[Array, Array]:
+    """One standard deviation of the latent to each side; of a lognormal parameter it is that of its logarithm.
+
+    >>> _band(np.exp([0.02]), np.exp(0.02) * np.sqrt(np.expm1([0.04])), positive=True)[1] - np.exp(0.2)
+    array([0.])
+    """
+    if not positive:
+        return mean - std, mean + std
+    variance = np.log1p(np.square(std / mean))
+    middle, reach = mean * np.exp(-0.5 * variance), np.exp(np.sqrt(variance))
+    return middle / reach, middle * reach

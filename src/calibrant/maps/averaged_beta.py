@@ -98,7 +98,7 @@ class AveragedBetaMap(Map):
 
     The average is a sum over 13 nodes (the centre and the vertices of an icosahedron), or over 5³ Gauss-Hermite nodes
     in rows where a variance exceeds 0.1. All weights are positive, so that the average of increasing maps increases.
-    It is what Song et al. (2019, §4.3) predict with, where they take 64 random draws.
+    It is what Song et al. (2019, §4.3) predict with: their integral of eq. 7 over the posterior of the latents, eq. 12.
 
     Parameters
     ----------
@@ -115,6 +115,9 @@ class AveragedBetaMap(Map):
     >>> unsure = AveragedBetaMap(np.zeros((1, 3)), 0.3 * np.eye(3)[None])
     >>> bool(unsure(np.array([-3.0]))[0] > -3)  # not knowing the map makes the law wider
     True
+
+    Differs from the paper in: fixed nodes, where the average there is over random draws (64 a training batch; how many
+    for a prediction is not said); the calibrated law itself, where theirs is known at 4 096 points.
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("mean", "root")
