@@ -40,6 +40,7 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "density": DensityCalibrator(n_thresholds=12),
     "gpc": GPCCalibrator(8, n_basis=10, n_grid=32),
     "gp-beta": GPBetaCalibrator(),
+    "gp-beta, as published": GPBetaCalibrator(8, kernel="quantiles", inducing="learned"),
     "flow": FlowCalibrator(),
     "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]),
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),

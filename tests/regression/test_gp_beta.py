@@ -70,13 +70,6 @@ class TestLikelihood:
         ours = log_ratio(np.tile(p[:, None], 4), log_ndtr(z), log_ndtr(-z))[0]
         assert np.allclose(ours, map.log_slope(z) - 0.5 * (t - z) * (t + z), rtol=1e-9)
 
-    def test_is_the_papers_equation_7(self):
-        a, b, c, q = 1.4, 0.7, 0.3, np.array([0.1, 0.5, 0.8])
-        top = q**a * (1 - q) ** b * np.exp(-c) * (a - (a - b) * q)
-        paper = top / (q * (1 - q) * (q**a + (1 - q) ** b * np.exp(-c)) ** 2)
-        p = np.tile([[np.log(a)], [np.log(b)], [c]], 3)
-        assert np.allclose(np.exp(log_ratio(p, np.log(q), np.log1p(-q))[0]), paper, rtol=1e-12)
-
     def test_derivatives(self):
         rng = np.random.default_rng(0)
         p, z, h = rng.normal(0, 0.5, (3, 40)), rng.normal(0, 2, 40), 1e-5

@@ -1,9 +1,10 @@
-"""python -m experiments.song2019.toy [--output FOLDER]: the table, and figures 1 and 2 of the paper."""
+"""python -m experiments.song2019.toy [--output FOLDER]: the table, modes, and figures 1 and 2 of the paper."""
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from itertools import chain
 from pathlib import Path
 
 import matplotlib
@@ -16,6 +17,7 @@ import numpy as np
 from calibrant import GPBetaCalibrator
 from calibrant.displays import BetaParametersDisplay, CalibrationMapDisplay, DensityDisplay
 
+from . import modes
 from .table import CALIBRATORS, lines
 from .toy import Toy, toy, truth
 
@@ -27,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("."), help="folder for figure1.png and figure2.png")
     parser.add_argument("--seed", type=int, default=0, help="of the drawn example")
     options = parser.parse_args()
-    for line in lines():
+    for line in chain(lines(), [""], modes.lines()):
         print(line, flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
     data, _ = toy(options.seed)

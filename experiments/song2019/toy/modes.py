@@ -2,7 +2,7 @@
 
 Song et al. (2019, §5) say that GP-Beta recovers the two modes of the truth towards the right. On data as described it
 cannot: a beta map gives a normal law two modes only where a = b < √(1 - π/4) ≈ 0.46 (c = 0), and the best map of
-outcomes near x = 30 has a ≈ 0.62.
+outcomes at x = 30 has a ≈ 0.63.
 """
 
 from __future__ import annotations

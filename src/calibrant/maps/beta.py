@@ -17,7 +17,7 @@ from .tails import UnitTails
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BetaMap(Map):
-    r""":math:`R(p) = \sigma(a\ln p - b\ln(1-p) + c)`, a, b > 0; identity at a = b = 1, c = 0 (Song et al. 2019, §4).
+    r""":math:`R(p) = \sigma(a\ln p - b\ln(1-p) + c)`, a, b > 0; identity at a = b = 1, c = 0 (Song et al. 2019, eq. 2).
 
     Parameters are scalars (shared) or (n,) arrays (one map a row). Works on :math:`\ln\Phi(\pm z)`, finite in both
     tails.

@@ -55,12 +55,11 @@ class GPBetaCalibrator(ConditionalCalibrator):
     points (their §4.3), but by natural gradients in closed form: about ten steps instead of thousands.
 
     Three parameters move, stretch and skew a law. They hardly ever make two modes of one: of a normal law, with a = b
-    and c = 0, only where :math:`a < \sqrt{1-\pi/4} \approx 0.46`. On the paper's example the best map has a ≈ 0.62 at
-    x = 30, so that its two modes are not found there (`FlowCalibrator` and `StackCalibrator` find them; the table of
-    ``experiments.song2019.toy`` counts). The density (NLL) is better
-    **but the probabilistic calibration may be worse**: on the paper's example the largest distance of the PIT values
-    from uniform grows from 0.05 to 0.13. Both are kept in ``pit_distances_``, and a warning tells if it is clearly
-    worse.
+    and c = 0, only where :math:`a < \sqrt{1-\pi/4} \approx 0.46`. On the paper's example the best map has a ≈ 0.63 at
+    x = 30, and the two modes that the paper tells of are not found (`FlowCalibrator` and `StackCalibrator` find them:
+    ``experiments.song2019.toy`` counts). A beta map improves the density (NLL) **but may worsen the probabilistic
+    calibration**: on the paper's example the largest distance of the PIT values from uniform grows from 0.05 to 0.13.
+    Both are kept in ``pit_distances_``, and a warning tells if it is clearly worse.
 
     How many rows do I need? With few it stays close to the identity; a few hundred show a bias or a wrong width
     that changes along the forecasts. Fit on rows the base has not seen (`CalibratedRegressor` does).

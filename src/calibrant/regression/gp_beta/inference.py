@@ -64,7 +64,10 @@ class Fit(NamedTuple):
 
 
 def latents(posterior: Posterior, prior: Prior) -> tuple[Array, Array, Array]:
-    """Means (3, n) and covariances (6, n) of the latents of each row, and the latter before B is applied."""
+    """Means (3, n) and covariances (6, n) of the latents of each row, and the latter before B is applied.
+
+    Song et al. (2019), eq. 12, for whitened inducing values; δ of the link is added to the means.
+    """
     n, m = prior.phi.shape
     blocks = np.concatenate([posterior.cover[i * m : (i + 1) * m, j * m : (j + 1) * m] for i, j in PAIRS], axis=1)
     cores = np.empty((6, n))
@@ -77,7 +80,10 @@ def latents(posterior: Posterior, prior: Prior) -> tuple[Array, Array, Array]:
 
 
 def evaluate(posterior: Posterior, prior: Prior, data: Data) -> Fit:
-    """The evidence lower bound and what the next step needs."""
+    """The evidence lower bound (Song et al. 2019, the second below eq. 11, less the base's own) and what a step needs.
+
+    Differs from the paper in: the average over the latents is over 13 nodes, there over random draws.
+    """
     mean, cover, cores = latents(posterior, prior)
     parts = []
     with np.errstate(over="ignore", invalid="ignore"):  # a step too far, to be taken back
