@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from .._checks import Array, to_array
+from .._checks import Array
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores
+from ..calibration.one_score import check_one_score, fit_one_score, one_probability
 from .base import CLIP, ScoreCalibrator
 from .binary import Events, columns_of, side_by_side
-
-_METHODS = ("transform", "predict_proba", "predict")
 
 
 class OneVsRestCalibrator(ScoreCalibrator):
@@ -54,19 +52,13 @@ class OneVsRestCalibrator(ScoreCalibrator):
         self.calibrator = calibrator
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
-        if not hasattr(self.calibrator, "fit") or not any(hasattr(self.calibrator, name) for name in _METHODS):
-            raise TypeError(
-                f"`calibrator` must have fit and one of transform, predict_proba, predict; got {self.calibrator!r}."
-            )
+        check_one_score(self.calibrator, "calibrator")
         x = _positions(scores)
-        extra = {} if weights is None else {"sample_weight": weights}
-        self.calibrators_ = [
-            self._fit_one(self._one(x[:, j], scores.kind), codes == j, extra) for j in columns_of(scores)
-        ]
+        self.calibrators_ = [self._fit_one(x[:, j], scores.kind, codes == j, weights) for j in columns_of(scores)]
         self.rest_ = 1 / (2 + (len(codes) if weights is None else weights.sum()))
 
-    def _fit_one(self, x: Any, events: Events, extra: dict[str, Any]) -> Any:
-        return clone(self.calibrator).fit(x, events.astype(int), **extra) if events.any() else None
+    def _fit_one(self, x: Array, kind: str, events: Events, weights: Array | None) -> Any:
+        return fit_one_score(self.calibrator, x, kind, events, weights) if events.any() else None
 
     def _transform(self, scores: ClassScores) -> Array:
         x = _positions(scores)
@@ -74,29 +66,8 @@ class OneVsRestCalibrator(ScoreCalibrator):
         return side_by_side([self._probabilities(x[:, j], scores.kind, one) for j, one in pairs])
 
     def _probabilities(self, x: Array, kind: str, calibrator: Any) -> Array:
-        if calibrator is None:
-            return np.full(len(x), self.rest_)
-        method = next(name for name in _METHODS if hasattr(calibrator, name))
-        p = to_array(getattr(calibrator, method)(self._one(x, kind)), f"{method} of the calibrator")
-        return _checked(p if p.ndim == 1 else p[:, -1], method, len(x))
-
-    def _one(self, x: Array, kind: str) -> Any:
-        """Scores of one class against the rest, as the calibrator wants them."""
-        if isinstance(self.calibrator, ScoreCalibrator):
-            first = {"probabilities": 1 - x, "logits": np.zeros(len(x))}.get(kind, -x)
-            return ClassScores(np.column_stack([first, x]), kind)
-        wants_column = hasattr(self.calibrator, "predict_proba") and not hasattr(self.calibrator, "transform")
-        return x[:, None] if wants_column else x
+        return np.full(len(x), self.rest_) if calibrator is None else one_probability(calibrator, x, kind)
 
 
 def _positions(scores: ClassScores) -> Array:
     return scores.log_odds() if scores.kind == "logits" else scores.values
-
-
-def _checked(p: Array, method: str, rows: int) -> Array:
-    """Probabilities, or an error that says what came instead."""
-    wrong = ~((p >= 0) & (p <= 1))
-    if p.shape != (rows,) or wrong.any():
-        what = f"shape {p.shape}" if p.shape != (rows,) else f"{p[np.argmax(wrong)]} in row {int(np.argmax(wrong))}"
-        raise ValueError(f"`{method}` of the calibrator must give a probability for each of {rows} rows; got {what}.")
-    return p

@@ -80,7 +80,11 @@ class Encoder:
 
 
 class Decoder:
-    """Puts objects together from trees and arrays that may come from anywhere; every array is used once at most."""
+    """Puts objects together from trees and arrays that may come from anywhere; every array is used once at most.
+
+    Files of earlier versions lack parameters that were added since: a class names these in ``_added``, with what their
+    absence means.
+    """
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
@@ -136,6 +140,7 @@ class Decoder:
         if dataclasses.is_dataclass(kind) or is_tuple_class(kind):
             return kind(**values)
         made: Any = object.__new__(kind)
+        values = {**getattr(kind, "_added", {}), **values}
         _check_names(kind, list(values))
         vars(made).update(values)
         return made
