@@ -35,7 +35,7 @@ def one_probability(calibrator: Any, x: Array, kind: str) -> Array:
     >>> from calibrant import PlattCalibrator
     >>> x, events = np.array([-2.0, -1.0, 1.0, 0.5]), np.array([False, False, True, False])
     >>> one_probability(fit_one_score(PlattCalibrator(), x, "margins", events, None), x[:1], "margins").round(3)
-    array([0.177])
+    array([0.145])
     """
     method = next(name for name in METHODS if hasattr(calibrator, name))
     p = to_array(getattr(calibrator, method)(_one(calibrator, x, kind)), f"{method} of the calibrator")

@@ -17,6 +17,7 @@ from .point_calibration import PointCalibrationDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
 from .sharpness import SharpnessDisplay
+from .single_forecast import SingleForecastDisplay
 from .threshold_map import ThresholdMapDisplay
 from .threshold_reliability import ThresholdReliabilityDisplay
 
@@ -36,6 +37,7 @@ __all__ = [
     "ROCDisplay",
     "ReliabilityDisplay",
     "SharpnessDisplay",
+    "SingleForecastDisplay",
     "ThresholdMapDisplay",
     "ThresholdReliabilityDisplay",
 ]

@@ -35,9 +35,9 @@ class CalibratorLink(Link):
     >>> x, which = np.array([[1.0, -1.0], [0.5, -0.5], [-1.0, 1.0]]), np.array([0, 1, 1])
     >>> link = CalibratorLink.fit(PlattCalibrator(), x, which, np.ones(3))
     >>> np.exp(link.log_probability(x)).round(2)
-    array([[0.56, 0.44],
-           [0.48, 0.52],
-           [0.26, 0.74]])
+    array([[0.53, 0.47],
+           [0.44, 0.56],
+           [0.2 , 0.8 ]])
     """
 
     calibrators: list[Any]

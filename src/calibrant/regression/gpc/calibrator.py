@@ -304,7 +304,7 @@ class GPCCalibrator(ConditionalCalibrator):
                 yield self._likelihood.probability(h)
             else:
                 variance = np.vecdot(functions @ self.covariance_, functions)
-                variance += self._basis.left_out(functions)
+                variance += self._basis.left_out(functions)  # type: ignore[union-attr]
                 yield self._likelihood.averaged(h, variance.reshape(z.shape))
 
     def _smooth_law(self, law: Distribution, knots: Array, masses: Array) -> Distribution:
