@@ -20,7 +20,7 @@ from ...maps.smooth_rows import SmoothRows
 from ...numerics.blocks import row_blocks
 from ..features import Basis, fit_basis, merged
 from ..quantile import QuantileCalibrator
-from .laplace import Evidence, Pairs, mode
+from .laplace import ROUGH, TIGHT, Evidence, Pairs, mode
 from .likelihoods import LIKELIHOODS, Likelihood
 from .process import Process
 from .projection import log_masses
@@ -108,10 +108,10 @@ class GPCCalibrator(ConditionalCalibrator):
     Differs from the paper in: by default, the offset, Φ⁻¹ as input and its clipping, the quantile map, fixed lengths,
     the linear functions, one h in place of its average, and the weights of pairs. Always: the process has ``n_basis``
     landmarks (exact where there are no more pairs than these) and learns from all pairs, lengths from at most 5 000 of
-    them, those of rows taken evenly; t is measured from -2 to 2 over the range, which learned lengths undo; the range
-    is that of the outcomes seen by `fit`; expectation propagation is not offered; the prediction is made monotone and
-    smooth and has 1 % of the forecast, whose shape it takes between the thresholds of the grid and beyond them, where
-    the paper takes finite differences as they come.
+    them, those of rows taken evenly; the length along t is at least the gap between thresholds; t is measured from -2
+    to 2 over the range, which learned lengths undo; the range is that of the outcomes seen by `fit`; expectation
+    propagation is not offered; the prediction is made monotone and smooth and has 1 % of the forecast, whose shape it
+    takes between the thresholds of the grid and beyond them, where the paper takes finite differences as they come.
     """
 
     _added: ClassVar[dict[str, Any]] = {
@@ -215,7 +215,8 @@ class GPCCalibrator(ConditionalCalibrator):
         below = (y[rows, None] <= t).astype(float).ravel()
         offset = self._offset(law[rows].to_normal(t[None, :])).ravel()
         pairs = Pairs(np.empty((0, 0)), offset, below, np.repeat(share * w[rows], len(t)))
-        return Evidence(first, x, pairs, self._likelihood).best()
+        gaps = np.array([0.0, 4 / (len(t) - 1)])  # outcomes between thresholds are not seen
+        return Evidence(first, x, pairs, self._likelihood).best(gaps)
 
     def _thresholds(self) -> Array:
         return np.linspace(*self.range_, self.n_thresholds)
@@ -251,8 +252,8 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _fit_coefficients(self, law: Distribution, y: Array, w: Array, start: Array) -> None:
         blocks = self._blocks_of_pairs(law, y, (self.temper_ or 0.0) * w)
-        self.coefficients_, hessian = mode(blocks, self._likelihood, start)
         averaged = self.lengths == "learn"
+        self.coefficients_, hessian = mode(blocks, self._likelihood, start, TIGHT if averaged else ROUGH)
         self.covariance_ = cho_solve(cho_factor(hessian), np.eye(len(hessian))) if averaged else None
 
     def _choose_temper(self, law: Distribution, y: Array, w: Array) -> float:

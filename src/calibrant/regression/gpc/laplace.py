@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -15,8 +15,9 @@ from .likelihoods import Likelihood
 from .process import Process
 
 _SMALLEST, _LARGEST = np.log(0.03), np.log(100.0)  # of lengths and scale
-_MOST_STEPS = 40
-_TIGHT = 1e-15  # the evidence is not flat in the mode: its last digits count
+_MOST_STEPS = 60
+_DIGITS = 3  # of the log lengths: a tenth of a percent; more would be rounding
+ROUGH, TIGHT = 1e-9, 1e-15  # the evidence is not flat in the mode: its last digits count
 
 
 class Pairs(NamedTuple):
@@ -29,7 +30,7 @@ class Pairs(NamedTuple):
 
 
 def mode(
-    blocks: Callable[[], Iterable[Pairs]], likelihood: Likelihood, start: Array, tolerance: float = 1e-9
+    blocks: Callable[[], Iterable[Pairs]], likelihood: Likelihood, start: Array, tolerance: float = ROUGH
 ) -> tuple[Array, Array]:
     """Most probable coefficients under a unit normal prior, by damped Newton steps, and the Hessian there.
 
@@ -88,23 +89,25 @@ class Evidence:
         """The process of log s and log lengths."""
         return replace(self.process, scale=float(np.exp(flat[0])), lengths=np.exp(flat[1:]))
 
-    def best(self) -> Process:
-        """The process with the largest evidence near the first one."""
+    def best(self, shortest: Array) -> Process:
+        """The process with the largest evidence near the first one, no length below these: gaps between inputs."""
         first = np.log(np.append(self.process.scale, self.process.lengths))
 
         def loss(flat: Array) -> tuple[float, Array]:
             value, gradient = self(flat)
             return -value, -gradient
 
-        bounds = [(_SMALLEST, _LARGEST)] * len(first)
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _MOST_STEPS})
-        return self.at(found.x)
+        lowest = np.maximum(np.append(_SMALLEST, np.log(np.maximum(shortest, 1e-9))), _SMALLEST)
+        bounds = [(low, _LARGEST) for low in lowest.tolist()]
+        options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-13, "gtol": 1e-6}
+        found = minimize(loss, np.maximum(first, lowest), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return self.at(np.round(found.x, _DIGITS))
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         """Evidence and gradient."""
         process = self.at(flat)
         pairs = self.pairs._replace(basis=process(self.x))
-        theta, hessian = mode(lambda: [pairs], self.likelihood, self._start, _TIGHT)
+        theta, hessian = mode(lambda: [pairs], self.likelihood, self._start, TIGHT)
         self._start = theta  # the next mode is near
         terms = self.likelihood.terms(pairs.offset + pairs.basis @ theta, pairs.below)
         value = pairs.weights @ terms.value - 0.5 * theta @ theta - 0.5 * np.linalg.slogdet(hessian)[1]

@@ -42,7 +42,7 @@ def _smoothed(mass: Array, base: Array) -> Array:
         gaussian_filter1d(part[:, inner], _REACH * mass.shape[1], axis=1, mode="constant") for part in (mass, base)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        smooth = base[:, inner] * np.where(all_ > 0, some / all_, 1.0)
+        smooth = some * np.where(all_ > 0, base[:, inner] / all_, 0.0)  # this ratio is at most that to the own weight
         smooth *= mass[:, inner].sum(axis=1, keepdims=True) / smooth.sum(axis=1, keepdims=True)
     out = mass.copy()
     out[:, inner] = np.where(np.isfinite(smooth), smooth, mass[:, inner])
