@@ -16,6 +16,7 @@ from calibrant import (
     Chain,
     DensityCalibrator,
     GPBetaCalibrator,
+    GPCCalibrator,
     GroupedCalibrator,
     IsotonicCalibrator,
     Normal,
@@ -103,6 +104,18 @@ def test_what_is_known_of_it(data, path):
     known = describe(path)
     assert known["method"] == "QuantileCalibrator" and known["rows"] == 200
     assert known["metadata"] == {"target": "sales", "nll": [1.0, 0.5]}
+
+
+@pytest.mark.parametrize("calibrator", [DensityCalibrator(n_thresholds=9), GPCCalibrator(8, n_basis=10, n_grid=32)])
+def test_files_without_parameters_that_were_added_since(calibrator, data, path):
+    mu, sigma, y = data
+    save(clone(calibrator).fit(Normal(mu, sigma), y), path)
+    now = load(path)
+    added = type(calibrator)._added
+    forged(path, lambda text, _: [text["state"]["state"].pop(name) for name in added])
+    then = load(path)
+    assert then.get_params() == clone(calibrator).get_params() and added
+    np.testing.assert_array_equal(then.transform(Normal(mu, sigma)).cdf(y), now.transform(Normal(mu, sigma)).cdf(y))
 
 
 # ---- writing ----

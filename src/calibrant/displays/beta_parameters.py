@@ -22,9 +22,10 @@ _NAMES = ("a", "b", "c")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BetaParametersDisplay(Display):
-    """Posterior mean and two standard deviations of a, b and c along the predicted mean (Song et al. 2019, fig. 2).
+    """Posterior mean and two standard deviations of a, b and c along the predicted mean.
 
-    Dots are the inducing points. a = b = 1, c = 0 is the forecast as it is.
+    After Song et al. (2019), fig. 2, whose shade is one standard deviation of the latent functions. Dots are the
+    inducing points. a = b = 1, c = 0 is the forecast as it is.
 
     Make it with :meth:`from_calibrator`.
 

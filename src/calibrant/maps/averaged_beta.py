@@ -98,7 +98,8 @@ class AveragedBetaMap(Map):
 
     The average is a sum over 13 nodes (the centre and the vertices of an icosahedron), or over 5³ Gauss-Hermite nodes
     in rows where a variance exceeds 0.1. All weights are positive, so that the average of increasing maps increases.
-    It is what Song et al. (2019, §4.3) predict with, where they take 64 random draws.
+    It is the average with which Song et al. (2019), §4.3, predict; they take it over random draws, 64 a training batch
+    (§5), and do not say how many in prediction.
 
     Parameters
     ----------
