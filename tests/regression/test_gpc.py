@@ -257,7 +257,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-@pytest.mark.filterwarnings("ignore:GPCCalibrator made the marginal:UserWarning")
+@pytest.mark.filterwarnings("ignore:GPCCalibrator made the probabilistic:UserWarning")
 def test_every_setting(settings, tmp_path):
     x, y = toy(0, 150)
     forecasts = Normal(0.25 * x, 5.0)

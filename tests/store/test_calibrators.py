@@ -111,7 +111,7 @@ def test_files_without_parameters_that_were_added_since(calibrator, data, path):
     mu, sigma, y = data
     save(clone(calibrator).fit(Normal(mu, sigma), y), path)
     now = load(path)
-    added = type(calibrator)._added
+    added = type(calibrator)._later
     forged(path, lambda text, _: [text["state"]["state"].pop(name) for name in added])
     then = load(path)
     assert then.get_params() == clone(calibrator).get_params() and added
