@@ -38,6 +38,7 @@ METHODS: dict[str, Make] = {
     "ours, e-beta": lambda t: DensityCalibrator(n_thresholds=len(t)),
     "ours, GPC": lambda t: GPCCalibrator(len(t)),
 }
+PAPERS = ("e-logistic", "e-beta", "GPC")
 ON_A_GRID = ("GPC",)
 
 

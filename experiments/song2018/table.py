@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibrant.calibration.pit_watch import unwatched
 
 from ..data import load
-from .protocol import METHODS, ON_A_GRID, POINTS, folds, forecast, log_likelihood, parts, thresholds
+from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, folds, forecast, log_likelihood, parts, thresholds
 
 Array = NDArray[np.float64]
 NONE = "uncalibrated"
@@ -29,9 +29,9 @@ class Pair(NamedTuple):
     scores: dict[str, Array]
 
     def best(self, count: int) -> str:
-        """The calibrated method with the highest mean at this number of thresholds."""
+        """The paper's method with the highest mean at this number of thresholds."""
         at = self.counts.index(count)
-        return max(METHODS, key=lambda name: float(self.scores[name][:, at].mean()))
+        return max(PAPERS, key=lambda name: float(self.scores[name][:, at].mean()))
 
 
 def cell(name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], folder: Path) -> dict[str, Array]:
@@ -61,7 +61,7 @@ def lines(pair: Pair) -> Iterator[str]:
 
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
-    """The paper's claim: beyond 8 thresholds some calibrated method is always better than none."""
+    """The paper's claim: beyond 8 thresholds one of its methods (picked on these folds) is better than none."""
     for pair in pairs:
         for at, count in enumerate(pair.counts):
             name = pair.best(count)
