@@ -131,3 +131,13 @@ def test_smooth_form_loses_less_than_blocks(rng):
             losses.append(-np.log(p[np.arange(5000), truth.astype(int)]).mean())
         gain.append(losses[0] - losses[1])
     assert np.mean(gain) > 0.002
+
+
+def test_scores_next_to_zero_have_probabilities():
+    """The slope between 0 and the least number of all overflows."""
+    p = np.array([0.0, 5e-324, 1e-310, 1e-300, 0.2, 0.6, 0.9, 1.0])
+    cal = IsotonicCalibrator().fit(p, [0, 1, 0, 1, 0, 1, 1, 1])
+    found = cal.transform(np.concatenate([p, [2e-323]]))[:, 1]
+    assert np.isfinite(found).all() and ((found > 0) & (found < 1)).all()
+    three = np.column_stack([p, (1 - p) / 3, 2 * (1 - p) / 3])
+    assert np.isfinite(IsotonicCalibrator().fit(three, [0, 1, 2, 0, 1, 2, 0, 0]).transform(three)).all()

@@ -133,6 +133,11 @@ def _segments(rng: np.random.Generator) -> m.Map:
     return m.ProbabilityRows.from_log_masses(knots, np.log(rng.dirichlet(np.full(5, 3.0), ROWS)))
 
 
+def _smooth(rng: np.random.Generator) -> m.Map:
+    line = _segments(rng)
+    return m.SmoothRows(line.knots, line.levels, line.log_rise)
+
+
 def _averaged(rng: np.random.Generator) -> m.Map:
     return m.AveragedBetaMap(rng.normal(0, 0.3, (ROWS, 3)), np.tril(rng.normal(0, 0.1, (ROWS, 3, 3))))
 
@@ -156,6 +161,7 @@ MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
 BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # one map a row, and costly
     "FlowMap": _flow,
     "ProbabilityRows": _segments,
+    "SmoothRows": _smooth,
     "AveragedBetaMap": _averaged,
 }
 MAPS |= {name: partial(example_of, kind) for name, kind in missing(m, m.Map, MAPS | BATCH_MAPS).items()}

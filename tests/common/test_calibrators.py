@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant
 from calibrant import (
+    BetaCalibrator,
     Chain,
     DensityCalibrator,
     FlowCalibrator,
@@ -38,6 +39,7 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "scale, coverage": ScaleCalibrator("coverage"),
     "scale, bins": ScaleCalibrator("bins", n_bins=3),
     "density": DensityCalibrator(n_thresholds=12),
+    "density, calibrators": DensityCalibrator(BetaCalibrator(), 12),
     "gpc": GPCCalibrator(8, n_basis=10, n_grid=32),
     "gp-beta": GPBetaCalibrator(),
     "gp-beta, as published": GPBetaCalibrator(8, kernel="quantiles", inducing="learned"),
@@ -45,7 +47,14 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]),
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),
 }
-CALIBRATORS = LISTED | unlisted_calibrators(RegressionCalibrator, LISTED, but=(PointCalibrator,))  # it only moves laws
+PUBLISHED = {  # as in their papers, which promise less
+    "density, no map": DensityCalibrator(n_thresholds=12, base_map=None),
+    "gpc, published": GPCCalibrator(
+        8, n_basis=10, n_grid=32, mean="zero", inputs="q", lengths="learn", quantile_map=False, kernel="rbf"
+    ),
+}
+OTHERS = unlisted_calibrators(RegressionCalibrator, LISTED, but=(PointCalibrator,))  # it only moves laws
+CALIBRATORS = LISTED | PUBLISHED | OTHERS
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 

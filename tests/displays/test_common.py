@@ -58,6 +58,10 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
     "ROC": (rooms.ROCDisplay.from_predictions(LABELS, P), "area 0.940, hull 0.941"),
     "Reliability": (rooms.ReliabilityDisplay.from_predictions(LABELS, P), "error 0.129, floor 0.014"),
     "Sharpness": (rooms.SharpnessDisplay.from_forecasts(LAW), "mean 1"),
+    "SingleForecast": (
+        rooms.SingleForecastDisplay.from_predictions(Y, {"base": LAW}, row=3),
+        "pdf of row 3 by base",
+    ),
     "ThresholdMap": (
         rooms.ThresholdMapDisplay(q=P, t=X, values=P, pairs=(X, P, P)),
         "5000 probabilities, 5000 thresholds, 5000 pairs",

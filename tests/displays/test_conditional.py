@@ -13,6 +13,7 @@ from calibrant import Normal, metrics
 from calibrant.displays import (
     CalibrationMapDisplay,
     DensityDisplay,
+    SingleForecastDisplay,
     ThresholdMapDisplay,
     ThresholdReliabilityDisplay,
 )
@@ -106,3 +107,38 @@ def test_threshold_map_draws_the_classifier_and_its_pairs(rng: np.random.Generat
     np.testing.assert_array_equal(below.reshape(80, 8), y[:, None] <= t.reshape(80, 8))
     np.testing.assert_allclose(display.dots_.get_offsets()[:, 0], t)
     assert display.ax_.get_title() == "GPC"
+
+
+def test_density_with_a_mean() -> None:
+    own = DensityDisplay.from_predictions(None, LAW, x=[2.0, 1.0, 3.0], mean=True).plot()
+    assert own.line_ is not None and own.means is not None
+    np.testing.assert_allclose(own.line_.get_xydata(), np.column_stack([[1.0, 2.0, 3.0], LAW.loc[[1, 0, 2]]]))
+    other = DensityDisplay.from_predictions(None, LAW, x=[2.0, 1.0, 3.0], mean=[5.0, 6.0, 7.0])
+    assert other.means is not None and other.means.tolist() == [6.0, 5.0, 7.0]
+    assert DensityDisplay.from_predictions(None, LAW, x=[2.0, 1.0, 3.0]).plot().line_ is None
+    with pytest.raises(ValueError, match="`mean` must have one entry per forecast; got 2 for 3"):
+        DensityDisplay.from_predictions(None, LAW, x=[2.0, 1.0, 3.0], mean=[5.0, 6.0])
+
+
+@pytest.mark.parametrize("what", ["pdf", "cdf"])
+def test_single_forecast(what: Any) -> None:
+    display = SingleForecastDisplay.from_predictions(
+        [0.0, 4.0, 1.0], {"one": LAW, "two": Normal(LAW.loc, 3.0)}, row=1, what=what, levels=[-1.0, 0.0, 4.0]
+    ).plot()
+    np.testing.assert_allclose(display.curves["two"], getattr(Normal(LAW.loc[1:2], 3.0), what)([[-1.0, 0.0, 4.0]])[0])
+    assert [line.get_label() for line in display.lines_] == ["one", "two"]
+    assert display.outcome == 4.0 and display.truth_ is not None and display.truth_.get_xdata()[0] == 4.0
+    alone = SingleForecastDisplay.from_predictions(None, LAW, name="base").plot()
+    assert alone.truth_ is None and list(alone.curves) == ["base"] and len(alone.levels) == 1024
+    with pytest.raises(ValueError, match="`row` must be below the number of forecasts; got 3 for 3"):
+        SingleForecastDisplay.from_predictions(None, LAW, row=3)
+
+
+def test_threshold_reliability_as_published() -> None:
+    """16 even thresholds and 8 parts of [0, 1] (Song et al. 2018, fig. 5)."""
+    y = np.linspace(0.0, 10.0, 200)
+    display = ThresholdReliabilityDisplay.from_predictions(y, Normal(y, 2.0), spaced="even", bins="width").plot()
+    np.testing.assert_allclose(display.reliability.thresholds, np.linspace(-5, 15, 16))
+    assert display.reliability.forecast.shape == (16, 8)
+    line = display.lines_[8].get_xydata()
+    assert not np.isnan(line).any() and len(line) == 8

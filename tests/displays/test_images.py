@@ -66,6 +66,9 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "reliability": lambda ax: rooms.ReliabilityDisplay.from_predictions(LABELS, P).plot(ax=ax),
     "roc": lambda ax: rooms.ROCDisplay.from_predictions(LABELS, P, threshold=0.5).plot(ax=ax),
     "sharpness": lambda ax: [SharpnessDisplay.from_forecasts(law).plot(ax=ax) for law in (NARROW, WIDE)],
+    "single_forecast": lambda ax: rooms.SingleForecastDisplay.from_predictions(
+        Y, {"narrow": NARROW, "wide": WIDE}, row=50
+    ).plot(ax=ax),
     "threshold_map": lambda ax: rooms.ThresholdMapDisplay(
         q=P, t=X, values=np.outer(P, P), pairs=(X, P, (Y > 0).astype(float))
     ).plot(ax=ax),

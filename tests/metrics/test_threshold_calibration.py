@@ -50,3 +50,22 @@ def test_wrong_thresholds_are_told():
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), thresholds=[np.nan])
     with pytest.raises(ValueError, match="`n_bins` must be a whole number of at least 1; got 0"):
         metrics.threshold_reliability([0.0], Normal([0.0], 1.0), n_bins=0)
+
+
+def test_even_thresholds_and_bins_of_equal_width():
+    """Outcomes from 0 to 2: thresholds from 0 - 1 to 2 + 1."""
+    y, law = np.array([0.0, 0.5, 2.0, 1.5]), Normal([0.0, 0.2, 3.0, 1.0], 1.0)
+    weights = np.array([1.0, 2.0, 1.0, 1.0])
+    curve = metrics.threshold_reliability(
+        y, law, thresholds=3, n_bins=4, spaced="even", bins="width", sample_weight=weights
+    )
+    np.testing.assert_allclose(curve.thresholds, [-1.0, 1.0, 3.0])
+    q = law.cdf(np.full(4, 1.0))  # 0.841, 0.788, 0.023, 0.5
+    np.testing.assert_allclose(curve.rows[1], [1, 0, 1, 3])
+    np.testing.assert_allclose(curve.forecast[1], [q[2], np.nan, q[3], (q[0] + 2 * q[1]) / 3])
+    np.testing.assert_allclose(curve.observed[1], [0, np.nan, 0, 1])
+    assert curve.error >= 0
+    with pytest.raises(ValueError, match="`spaced` must be one of 'quantile', 'even'; got 'odd'"):
+        metrics.threshold_reliability(y, law, spaced="odd")
+    with pytest.raises(ValueError, match="`bins` must be one of 'mass', 'width'; got 'odd'"):
+        metrics.threshold_reliability(y, law, bins="odd")

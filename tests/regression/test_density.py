@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit, ndtr
 from sklearn.base import clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from calibrant import (
+    BetaCalibrator,
     CalibratedRegressor,
     Gamma,
+    IsotonicCalibrator,
     Normal,
+    PlattCalibrator,
     Poisson,
     QuantileCalibrator,
     StudentT,
+    load,
     metrics,
+    save,
 )
 from calibrant.distributions import Distribution, concatenate
 from calibrant.links import BetaLink
@@ -312,10 +319,132 @@ def test_inside_a_calibrated_regressor():
         ({"thresholds": "odd"}, "`thresholds` must be one of 'even', 'quantile'; got 'odd'"),
         ({"thresholds": [1.0, 1.0]}, "`thresholds` must be a strictly increasing column"),
         ({"thresholds": [1.0, np.nan]}, r"`thresholds` must be finite; 1 of 2 values is not, first thresholds\[1\]"),
-        ({"penalty": -1.0}, "`penalty` must be 'evidence' or a positive number; got -1.0"),
+        ({"penalty": -1.0}, "`penalty` must be 'evidence' or a number of at least 0; got -1.0"),
+        ({"penalty": np.inf}, "`penalty` must be 'evidence' or a number of at least 0; got inf"),
+        ({"penalty": 0, "binary": "binning"}, "`penalty` must not be 0 for binary='binning'"),
+        ({"penalty": 1, "binary": BetaCalibrator()}, "`penalty` must be 'evidence' or 0 for a calibrator"),
+        ({"polish": True, "binary": BetaCalibrator()}, r"`polish` must be False for binary=BetaCalibrator\(\)"),
+        ({"base_map": "spline"}, "`base_map` must be one of 'quantile', None; got 'spline'"),
+        ({"counted": "edges"}, "`counted` must be one of 'thresholds', 'segments'; got 'edges'"),
         ({"binary": "binning", "polish": True}, "`polish` must be False for binary='binning'"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         DensityCalibrator(**settings).fit(Normal(np.zeros(20), 1.0), np.linspace(-1, 1, 20))
+
+
+# ---- as published: Song et al. (2018), section 4 ----
+PUBLISHED = {"base_map": None, "penalty": 0, "within": "uniform"}
+
+
+def masses(law, edges):
+    """p_i = G(t_i) - G(t_{i-1}), t_0 = -inf and t_K = inf."""
+    ends = np.zeros((len(law), 1))
+    return np.diff(np.hstack([ends, law.cdf(edges[None, :]), 1 + ends]))
+
+
+def one_vs_rest(old, y, new, edges, features):
+    """Section 4 as it is written, by scikit-learn's unpenalised logistic regression, (n, segments)."""
+    calibrated = []
+    p_old, p_new = masses(old, edges), masses(new, edges)
+    low, high = np.append(-np.inf, edges), np.append(edges, np.inf)
+    for i in range(len(edges) + 1):
+        event = (low[i] < y) & (y <= high[i])
+        if not event.any():
+            calibrated.append(np.zeros(len(new)))
+            continue
+        x, x_new = features(p_old[:, i]), features(p_new[:, i])
+        mean, spread = x.mean(axis=0), x.std(axis=0)
+        fit = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000)
+        fit.fit((x - mean) / spread, event)
+        calibrated.append(fit.predict_proba((x_new - mean) / spread)[:, 1])
+    c = np.column_stack(calibrated)
+    return c / c.sum(axis=1, keepdims=True)
+
+
+def beta_features(p):
+    return np.column_stack([np.log(p), -np.log1p(-p)])  # z = [ln s, -ln(1 - s)]
+
+
+@pytest.mark.parametrize("counted", ["thresholds", "segments"])
+@pytest.mark.parametrize(("binary", "features"), [("beta", beta_features), ("logistic", lambda p: p[:, None])])
+def test_published_segments_are_independent_fits(binary, features, counted):
+    old, y, new, _ = toy(0, n=1500, n_test=300)
+    cal = DensityCalibrator(binary, 14, counted=counted, **PUBLISHED).fit(old, y)
+    assert cal.quantile_ is None and len(cal.thresholds_) == (14 if counted == "thresholds" else 13)
+    expected = one_vs_rest(old, y, new, cal.thresholds_, features)
+    assert np.allclose(cal.segment_probabilities(new), expected, atol=1e-6)
+    ours = DensityCalibrator(binary, 14, counted=counted).fit(old, y)
+    assert np.abs(ours.segment_probabilities(new) - expected).max() > 0.01
+
+
+def test_signs_of_a_and_b_are_free_as_published():
+    old, y, _, _ = toy(0, n=1500)
+    link = DensityCalibrator("beta", 14, **PUBLISHED).fit(old, y).link_
+    assert isinstance(link, BetaLink) and min(link.a.min(), link.b.min()) < 0
+
+
+def test_k_segments_cut_the_range_into_k_equal_parts():
+    y = np.array([0.0] * 10 + [4.0] * 10)
+    law = Normal(np.zeros(20), 2.0)
+    cal = DensityCalibrator(n_thresholds=4, counted="segments", base_map=None).fit(law, y)
+    assert np.allclose(cal.thresholds_, [0, 2, 4]) and cal.segment_probabilities(law[:1]).shape == (1, 4)
+    few = DensityCalibrator(n_thresholds=3, counted="segments", thresholds="quantile").fit(law, np.arange(20.0))
+    assert np.allclose(few.thresholds_, [6.5, 13.5])
+
+
+@pytest.mark.parametrize(
+    "binary",
+    [BetaCalibrator(smoothing=0), IsotonicCalibrator(), PlattCalibrator(scores_are="margins"),
+     BetaCalibrator("am", scores_are="logits"), IsotonicRegression(out_of_bounds="clip"), LogisticRegression()],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_any_binary_calibrator(binary, tmp_path):
+    old, y, new, y_new = toy(0, n=400, n_test=50)
+    edges = np.array([-3.0, 0.0, 2.0, 6.0, 60.0])  # no outcome beyond 60
+    cal = DensityCalibrator(binary, thresholds=edges, base_map=None, penalty=0).fit(old, y)
+    p, p_new, which, parts = masses(old, edges), masses(new, edges), np.searchsorted(edges, y), []
+    logit = getattr(binary, "scores_are", "") == "logits"
+    for i in range(5):
+        x, x_new = (np.log(q / (1 - q)) if logit else q for q in (p[:, i], p_new[:, i]))
+        column = isinstance(binary, LogisticRegression)
+        fit = clone(binary).fit(x[:, None] if column else x, (which == i).astype(int))
+        out = fit.predict_proba(x_new[:, None]) if column else fit.transform(x_new)
+        parts.append(out if out.ndim == 1 else out[:, 1])
+    c = np.column_stack([*parts, np.zeros(50)])
+    assert np.allclose(cal.segment_probabilities(new), c / c.sum(axis=1, keepdims=True), atol=1e-9)
+    if type(binary).__module__.startswith("sklearn"):
+        with pytest.raises(TypeError, match="cannot be saved: only calibrators of this library"):
+            save(cal, tmp_path / "e")
+        return
+    save(cal, tmp_path / "e")
+    again = load(tmp_path / "e")
+    assert repr(again) == repr(cal)
+    np.testing.assert_array_equal(again.transform(new).logpdf(y_new), cal.transform(new).logpdf(y_new))
+
+
+def test_calibrators_take_weights_and_every_kind_of_data():
+    old, y, new, y_new = toy(0, n=200, n_test=50)
+    w = np.random.default_rng(0).integers(0, 4, len(y))
+    lines = np.repeat(np.arange(len(y)), w)
+    settings = {"binary": BetaCalibrator(), "n_thresholds": 8, "base_map": None}
+    weighted = DensityCalibrator(**settings).fit(old, list(y.astype(np.float32)), sample_weight=list(w)).transform(new)
+    repeated = DensityCalibrator(**settings).fit(old[lines], y[lines]).transform(new)
+    assert np.allclose(weighted.cdf(y_new), repeated.cdf(y_new), atol=1e-6)
+
+
+def test_nothing_that_calibrates(tmp_path):
+    with pytest.raises(TypeError, match="`binary` must have fit and one of transform, predict_proba, predict; got 3"):
+        DensityCalibrator(3).fit(Normal(np.zeros(20), 1.0), np.linspace(-1, 1, 20))
+    with pytest.warns(UserWarning, match="5 rows are too few to calibrate segments; forecasts stay as they are"):
+        same = DensityCalibrator(base_map=None).fit(Normal(np.zeros(5), 1.0), np.arange(5.0))
+    assert np.array_equal(same.transform(Normal([1.0], 2.0)).cdf([0.3]), Normal([1.0], 2.0).cdf([0.3]))
+
+
+def test_rows_with_no_probability_left_keep_the_forecast():
+    """Isotonic calibrators may all say 0: there is nothing to divide by."""
+    old, y, _, _ = toy(0, n=400)
+    cal = DensityCalibrator(IsotonicRegression(out_of_bounds="clip"), 6, base_map=None, penalty=0).fit(old, y)
+    law = cal.transform(Normal([0.0, -500.0, 500.0], [1e-3, 1.0, 1.0]))
+    assert np.isfinite(law.interval(0.9)).all() and np.isfinite(law.logpdf([0.0, -500.0, 500.0])).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,14 @@ def test_losses_and_errors_by_hand():
     assert found.loss.tolist() == [2.0, 1.25]
     differences = np.array([1.0, 2.0, 0.0, 0.0])
     assert found.error.tolist() == pytest.approx([np.sqrt(differences.var() / 8), 0.0])
+
+
+def test_forecasts_that_are_no_numbers_never_win():
+    losses = np.array([[1.0, 1.2], [np.nan, 0.1], [0.5, 0.6]])
+    found = replace(Comparison.of(("none", "a", "b"), losses, np.ones(2), 2.0), ranks=(0, 1, 2))
+    assert found.chosen == found.best == "b" and found.loss[1] == np.inf
+    silent = replace(Comparison.of(("none", "a"), np.full((2, 2), np.nan), np.ones(2), 2.0), ranks=(0, 1))
+    assert silent.chosen == "none" and np.isnan(silent.loss).all()
 
 
 def test_change_needs_a_reason():

@@ -16,6 +16,7 @@ from calibrant import (
     Chain,
     DensityCalibrator,
     GPBetaCalibrator,
+    GPCCalibrator,
     GroupedCalibrator,
     IsotonicCalibrator,
     Normal,
@@ -105,7 +106,9 @@ def test_what_is_known_of_it(data, path):
     assert known["metadata"] == {"target": "sales", "nll": [1.0, 0.5]}
 
 
-@pytest.mark.parametrize("calibrator", [GPBetaCalibrator(4)])
+@pytest.mark.parametrize(
+    "calibrator", [DensityCalibrator(n_thresholds=9), GPCCalibrator(8, n_basis=10, n_grid=32), GPBetaCalibrator(4)]
+)
 def test_files_without_parameters_that_were_added_since(calibrator, data, path):
     mu, sigma, y = data
     save(clone(calibrator).fit(Normal(mu, sigma), y), path)

@@ -58,3 +58,25 @@ def test_what_it_takes(rows):
     with pytest.raises(ValueError, match="`other` must have the same thresholds"):
         one + moved
     assert one.decay(0.5).sums.sum() == pytest.approx(0.5 * one.sums.sum())
+
+
+@pytest.mark.parametrize("penalty", ["evidence", 0])
+def test_one_pass_without_a_common_map(rows, penalty, tmp_path):
+    law, y = rows
+    calibrator = DensityCalibrator("logistic", thresholds=EDGES, base_map=None, penalty=penalty)
+    assert calibrator.summary_is_enough and not DensityCalibrator(base_map=None).summary_is_enough
+    expected = clone(calibrator).fit(law, y).segment_probabilities(law[:50])
+    found = clone(calibrator)
+    for c in np.array_split(np.arange(N), 3):
+        found.partial_fit(law[c], y[c])
+    np.testing.assert_allclose(found.segment_probabilities(law[:50]), expected, atol=3e-4)  # bins, not rows
+    save(found, tmp_path / "density")
+    np.testing.assert_array_equal(
+        load(tmp_path / "density").segment_probabilities(law[:50]), found.segment_probabilities(law[:50])
+    )
+    with pytest.raises(ValueError, match="`base_map` is None: there is no map to begin with"):
+        clone(calibrator).begin(QuantileCalibrator().summarise(law, y))
+    mapped = DensityCalibrator("logistic", thresholds=EDGES).begin(QuantileCalibrator().summarise(law, y))
+    other = mapped.summarise(law, y)
+    with pytest.raises(ValueError, match="`other` must be of the same first pass"):
+        found.summary_ + other

@@ -13,6 +13,8 @@ from .base import CLIP, check_smoothing
 from .binary import Events, RankCalibrator
 from .curves import Curve
 
+_SMALLEST = 1e-290
+
 
 @dataclass(frozen=True, eq=False)
 class BentCurve(Curve):
@@ -25,7 +27,12 @@ class BentCurve(Curve):
 
     def __call__(self, x: Array) -> Array:
         """Probabilities of scores (n,)."""
-        return np.interp(x, self.knots, self.values)
+        return np.interp(_snapped(x), _snapped(self.knots), self.values)
+
+
+def _snapped(x: Array) -> Array:
+    """Scores so small that a slope between two of them overflows are 0."""
+    return np.where(np.abs(x) < _SMALLEST, 0.0, x)
 
 
 class IsotonicCalibrator(RankCalibrator):

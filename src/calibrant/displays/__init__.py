@@ -19,6 +19,7 @@ from .rec import RECDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
 from .sharpness import SharpnessDisplay
+from .single_forecast import SingleForecastDisplay
 from .threshold_map import ThresholdMapDisplay
 from .threshold_reliability import ThresholdReliabilityDisplay
 
@@ -40,6 +41,7 @@ __all__ = [
     "ROCDisplay",
     "ReliabilityDisplay",
     "SharpnessDisplay",
+    "SingleForecastDisplay",
     "ThresholdMapDisplay",
     "ThresholdReliabilityDisplay",
 ]

@@ -28,7 +28,8 @@ class CalibrationMapDisplay(Display):
     r"""Calibrated probability :math:`G_t(y)` against uncalibrated :math:`F_t(y)`, one line an instance.
 
     One line for all instances: the calibrator learned one map (quantile recalibration). Many: it treats forecasts
-    differently (Song et al. 2019, fig. 2, the panel on the right). On the diagonal nothing changes.
+    differently (Song et al. 2019, fig. 2, right). On the diagonal nothing changes. Of one instance it is the "marginal
+    calibration map" of Song et al. (2018), fig. 3, middle.
 
     Make it with :meth:`from_forecasts` or :meth:`from_estimator`.
 

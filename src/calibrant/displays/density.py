@@ -16,6 +16,7 @@ from ._base import ForecastDisplay
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection, QuadMesh
+    from matplotlib.lines import Line2D
 
 _COLUMNS, _LINES = 400, 256
 
@@ -23,6 +24,8 @@ _COLUMNS, _LINES = 400, 256
 @dataclass(kw_only=True, eq=False, repr=False)
 class DensityDisplay(ForecastDisplay):
     r"""Heat map of :math:`f_t(y)` or :math:`F_t(y)` over one feature, outcomes on top (Song et al. 2019, fig. 1).
+
+    With ``mean`` it is Song et al. (2018), fig. 4: their white line is the mean that the base model predicts.
 
     Draw several side by side by giving each its own axes, and the same ``levels`` of y.
 
@@ -39,9 +42,11 @@ class DensityDisplay(ForecastDisplay):
     what : {"pdf", "cdf"}
     outcomes : (array, array) or None
         Feature and outcome of every row.
+    means : array (k,) or None
+        Means along the feature.
     name : str or None
         What is drawn.
-    mesh_, dots_, ax_, figure_
+    mesh_, dots_, line_, ax_, figure_
         What :meth:`plot` drew.
 
     Examples
@@ -59,8 +64,10 @@ class DensityDisplay(ForecastDisplay):
     values: Array
     what: Literal["pdf", "cdf"]
     outcomes: tuple[Array, Array] | None = None
+    means: Array | None = None
     mesh_: QuadMesh = field(init=False)
     dots_: PathCollection | None = field(init=False)
+    line_: Line2D | None = field(init=False)
 
     @classmethod
     def from_predictions(
@@ -71,6 +78,7 @@ class DensityDisplay(ForecastDisplay):
         x: Numbers,
         what: Literal["pdf", "cdf"] = "pdf",
         levels: Numbers | None = None,
+        mean: bool | Numbers = False,
         name: str | None = None,
     ) -> Self:
         """Compute the map of forecasts.
@@ -87,6 +95,8 @@ class DensityDisplay(ForecastDisplay):
             Density, or distribution function.
         levels : array-like (m,), optional
             Values of y; 256 over the central 99.8 % of the forecasts and the outcomes unless told.
+        mean : bool or array-like (n,)
+            Whether a line shows the forecasts' means; or another mean of each row, the uncalibrated one say.
         name : str, optional
             What to call them in the title.
         """
@@ -104,7 +114,10 @@ class DensityDisplay(ForecastDisplay):
             levels = np.linspace(ends.min(), ends.max(), _LINES)
         grid = column(levels, "levels")
         values = (drawn.pdf if what == "pdf" else drawn.cdf)(grid[None, :]).T
-        return cls(x=feature[order], levels=grid, values=values, what=what, outcomes=outcomes, name=name)
+        means = None
+        if mean is not False:
+            means = drawn.mean() if mean is True else column(mean, "mean", len(law))[order]
+        return cls(x=feature[order], levels=grid, values=values, what=what, outcomes=outcomes, means=means, name=name)
 
     @classmethod
     def from_estimator(
@@ -123,10 +136,19 @@ class DensityDisplay(ForecastDisplay):
         x = self.x if len(self.x) > 1 else np.array([self.x[0] - 0.5, self.x[0] + 0.5])
         values = self.values if len(self.x) > 1 else np.repeat(self.values, 2, axis=1)
         self.mesh_ = ax.pcolormesh(x, self.levels, values, **(style | kwargs))
-        self.dots_ = None
+        self.dots_ = self.line_ = None
         if self.outcomes is not None:
             self.dots_ = ax.scatter(*self.outcomes, s=9, color="#D55E00", linewidths=0, alpha=0.7, label="outcome")
+        if self.means is not None:
+            self.line_ = ax.plot(self.x, self.means, color="white", linewidth=1.8, label="mean", path_effects=_rim())[0]
         ax.set(xlabel="x", ylabel="y", ylim=(self.levels[0], self.levels[-1]))
         label = "Density" if self.what == "pdf" else "Probability of a smaller outcome"
         self.figure_.colorbar(self.mesh_, ax=ax, label=label)
         add_title(ax, title)
+
+
+def _rim() -> list[Any]:
+    """A thin dark rim, so that a white line is seen on white too."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=2.8, foreground="#555555"), Normal()]

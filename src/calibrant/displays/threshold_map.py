@@ -70,7 +70,7 @@ class ThresholdMapDisplay(Display):
         name : str, optional
             What to call it in the title.
         """
-        law = calibrator.quantile_.transform(as_distribution(forecasts))
+        law = calibrator._mapped(as_distribution(forecasts))
         outcome = column(y, "y", len(law))
         low, high = calibrator.range_
         t, q = np.linspace(low, high, _SIDE), np.linspace(0.005, 0.995, _SIDE)

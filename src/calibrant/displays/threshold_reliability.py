@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ThresholdReliabilityDisplay(ForecastDisplay):
     r"""Observed frequency of :math:`Y \le t` against its forecast probability, a line per threshold.
 
-    Song et al. (2018), fig. 5.
+    Song et al. (2018), fig. 5: there with ``spaced="even"`` thresholds and 8 ``bins="width"`` of the probability.
 
     All lines on the diagonal: threshold-calibrated. Make it with :meth:`from_predictions` or :meth:`from_estimator`.
 
@@ -60,9 +60,11 @@ class ThresholdReliabilityDisplay(ForecastDisplay):
         n_bins: int = 8,
         name: str | None = None,
         sample_weight: Weights = None,
+        **places: Any,
     ) -> Self:
-        """Compute the lines of forecasts; parameters as in `metrics.threshold_reliability`."""
-        curve = threshold_reliability(y_true, dist, thresholds=thresholds, n_bins=n_bins, sample_weight=sample_weight)
+        """Compute the lines of forecasts; parameters, ``spaced`` and ``bins`` too, as in `threshold_reliability`."""
+        options: dict[str, Any] = {"thresholds": thresholds, "n_bins": n_bins} | places
+        curve = threshold_reliability(y_true, dist, sample_weight=sample_weight, **options)
         return cls(reliability=curve, name=name)
 
     def _words(self) -> str:
@@ -79,7 +81,8 @@ class ThresholdReliabilityDisplay(ForecastDisplay):
         self.lines_ = []
         for t, q, r, colour in zip(curve.thresholds, curve.forecast, curve.observed, colours, strict=True):
             style: dict[str, Any] = {"color": colour, "linewidth": 1.4, "marker": "o", "markersize": 3}
-            self.lines_ += ax.plot(q, r, **(style | {"label": f"y ≤ {t:.3g}"} | kwargs))
+            some = ~np.isnan(q)  # empty bins
+            self.lines_ += ax.plot(q[some], r[some], **(style | {"label": f"y ≤ {t:.3g}"} | kwargs))
         ax.set(
             xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="Forecast probability of Y ≤ t", ylabel="Observed frequency"
         )

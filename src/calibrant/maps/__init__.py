@@ -9,6 +9,7 @@ from .kernel import fit_kernel
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 from .probability_rows import ProbabilityRows
 from .ranks import fit_ecdf, fit_isotonic, fit_step
+from .smooth_rows import SmoothRows
 from .spline import SplineMap
 from .spline_fit import fit_spline
 from .tabulated import fit_regressor, tabulated
@@ -23,6 +24,7 @@ __all__ = [
     "PiecewiseLinearMap",
     "ProbabilityMap",
     "ProbabilityRows",
+    "SmoothRows",
     "SplineMap",
     "StepMap",
     "UnitTails",

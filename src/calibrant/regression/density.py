@@ -12,6 +12,7 @@ from scipy.special import log_expit, ndtr
 
 from .._checks import Array, count, finite, one_of, to_array
 from ..calibration import SummarisedCalibrator
+from ..calibration.one_score import check_one_score
 from ..calibration.pit_watch import ConditionalCalibrator
 from ..distributions import Distribution
 from ..distributions.flattened import Flattened
@@ -22,9 +23,12 @@ from ..maps.probability_rows import ProbabilityRows, log_segment_masses
 from ..numerics.blocks import BLOCK, row_blocks
 from ..summaries import ScoreSummary, SegmentSummary, Summary
 from .quantile import QuantileCalibrator
+from .segment_calibrators import CalibratorLink
 
 _TINY = 1e-290
 _FEWEST = 10  # rows up to which segments are left alone
+_HARDLY = 1e-10  # the pull that penalty=0 leaves
+_FREE = {"beta": {"nonnegative": False}}
 PARAMETRIC: dict[str, Callable[..., Link]] = {"beta": BetaLink.fit, "logistic": LogisticLink.fit}
 COUNTING: dict[str, Callable[..., Link]] = {"isotonic": IsotonicLink.fit, "binning": BinningLink.fit}
 
@@ -39,22 +43,28 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
     :math:`c_i(p) = p`, so that segments without events stay as they are. The result knows where outcomes lie that a
     forecast's shape cannot: two regimes, a gap, a floor.
 
+    As published is ``DensityCalibrator(base_map=None, penalty=0, within="uniform")``: G is the forecast itself, the
+    :math:`c_i` are fitted by maximum likelihood, the density is constant within segments.
+
     How many rows do I need? With 10 or fewer only the quantile map is used. The pull is as strong as the evidence
     says.
 
-    A summary is enough after a first pass, if ``thresholds`` are numbers and ``polish`` is False: give `begin` a
-    summary of all rows by `QuantileCalibrator`; then `summarise`, `fit_summary` and `partial_fit` take one more pass.
-    The result is that of `fit` but for rounding, without ``pit_distances_``, which takes rows.
+    A summary is enough after a first pass, if ``thresholds`` are numbers, ``polish`` is False and ``binary`` is a
+    name: give `begin` a summary of all rows by `QuantileCalibrator`; then `summarise`, `fit_summary` and `partial_fit`
+    take one more pass. With ``base_map=None`` there is no first pass. The result is that of `fit` but for rounding,
+    without ``pit_distances_``, which takes rows.
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0031, 0.0018, 0.0004 at 100, 300 and 1 000 rows.
 
     Parameters
     ----------
-    binary : {"beta", "logistic", "isotonic", "binning"}, default "beta"
+    binary : {"beta", "logistic", "isotonic", "binning"} or calibrator, default "beta"
         The binary calibrators. "logistic" cannot leave a probability as it is and costs about 0.15 nats where nothing
-        is wrong, at 100 to 1 000 rows.
+        is wrong, at 100 to 1 000 rows. Or any object with ``fit(scores, y)``, y being 0 or 1, and ``transform``,
+        ``predict_proba`` or ``predict``, of which each segment with different outcomes gets a copy: `BetaCalibrator()`,
+        `IsotonicCalibrator()`, `PlattCalibrator(scores_are="margins")`, scikit-learn's ``IsotonicRegression``.
     n_thresholds : int, default 32
-        Number of finite thresholds.
+        Number K of finite thresholds, or of segments, as ``counted`` says.
     within : {"base", "uniform"}, default "base"
         The shape within finite segments: G rescaled, or uniform as in the paper. The two end segments take G's tails.
     thresholds : {"even", "quantile"} or array-like, default "even"
@@ -62,17 +72,25 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         the outcomes, or given.
     penalty : "evidence" or float, default "evidence"
         Strength of the pull towards :math:`c_i(p) = p`: the one under which the outcomes are most probable, or a
-        number: of squared deviations of parameters ("beta", "logistic"), or of events in each bin or block.
+        number: of squared deviations of parameters ("beta", "logistic"), or of events in each bin or block. 0, of
+        "beta" and "logistic", is maximum likelihood to within 10⁻⁶ in probability, with a and b of any sign, the
+        rows themselves being used and not bins of them; a pull of 10⁻¹⁰ keeps segments without events from 0.
     polish : bool, default False
         Whether "beta" and "logistic" end with Newton steps on all rows instead of 1 024 bins per segment.
+    base_map : {"quantile", None}, default "quantile"
+        The map of all forecasts that comes first; None is the paper.
+    counted : {"thresholds", "segments"}, default "thresholds"
+        What ``n_thresholds`` is the number K of. The paper has both: K finite thresholds and K + 1 segments (section
+        3, eq. 5), "even" ones reaching from end to end of the range; or K segments and K - 1 finite thresholds
+        (section 4), "even" ones cutting the range into K equal parts, the outer two open.
 
     Attributes
     ----------
-    thresholds_ : ndarray (K,)
-    quantile_ : QuantileCalibrator
+    thresholds_ : ndarray
+    quantile_ : QuantileCalibrator or None
         The map common to all rows.
     link_ : Link or None
-        The K + 1 binary calibrators; None where too few rows were seen.
+        The binary calibrators, one more than thresholds; None where too few rows were seen.
     pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
@@ -86,19 +104,29 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
     >>> law = cal.transform(Normal([0.0], 2.0))
     >>> law.pdf(np.array([[-2.0, 0.0, 2.0]])).round(1)
     array([[0.6, 0. , 0.6]])
+
+    Notes
+    -----
+    Differs from the paper in: by default, the quantile map, the pull, a, b ≥ 0 and the shape within segments. Always:
+    the two unbounded segments have G's tails (the paper gives them no density); the range of "even" thresholds is that
+    of the outcomes seen by `fit` (the paper's is that of the base model's training set too: give ``thresholds``); with
+    10 or fewer rows segments are left alone; a segment keeps at least 10⁻¹² of its probability under G.
     """
 
     _ascending: ClassVar[tuple[str, ...]] = ("thresholds_",)
+    _later: ClassVar[dict[str, Any]] = {"base_map": "quantile", "counted": "thresholds"}
 
     def __init__(
         self,
-        binary: str = "beta",
+        binary: Any = "beta",
         n_thresholds: int = 32,
         within: str = "base",
         *,
         thresholds: Any = "even",
         penalty: float | str = "evidence",
         polish: bool = False,
+        base_map: str | None = "quantile",
+        counted: str = "thresholds",
     ) -> None:
         self.binary = binary
         self.n_thresholds = n_thresholds
@@ -106,31 +134,61 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         self.thresholds = thresholds
         self.penalty = penalty
         self.polish = polish
+        self.base_map = base_map
+        self.counted = counted
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check(forecasts)
         w = np.ones(len(y)) if weights is None else weights
-        self.quantile_ = QuantileCalibrator().fit(forecasts, y, sample_weight=weights)
-        law = self.quantile_.transform(forecasts)
+        fitted = QuantileCalibrator().fit(forecasts, y, sample_weight=weights) if self.base_map else None
+        self.quantile_: QuantileCalibrator | None = fitted
+        law = self._mapped(forecasts)
         self.thresholds_ = self._thresholds(law, y, w)
         self.link_ = None
         if w.sum() <= _FEWEST:
-            warnings.warn(
-                f"{len(y)} rows are too few to calibrate segments; only the quantile map is used.", stacklevel=3
-            )
+            left = "forecasts stay as they are" if fitted is None else "only the quantile map is used"
+            warnings.warn(f"{len(y)} rows are too few to calibrate segments; {left}.", stacklevel=3)
             return
         blocks = _Blocks(law, y, w, self.thresholds_)
-        self.link_ = self._fit_link(bin_sums(blocks, len(self.thresholds_) + 1), blocks)
+        if isinstance(self.binary, str):
+            self.link_ = self._fit_link(bin_sums(blocks, len(self.thresholds_) + 1), blocks)
+        else:
+            self.link_ = CalibratorLink.fit(
+                self.binary, *(np.concatenate(parts) for parts in zip(*blocks, strict=True))
+            )
+
+    def _mapped(self, forecasts: Distribution) -> Distribution:
+        """G: forecasts after the map that is common to all, where there is one."""
+        return forecasts if self.quantile_ is None else self.quantile_.transform(forecasts)
 
     def _check(self, forecasts: Distribution) -> None:
-        one_of(self.binary, "binary", [*PARAMETRIC, *COUNTING])
+        if isinstance(self.binary, str):
+            one_of(self.binary, "binary", [*PARAMETRIC, *COUNTING])
+        else:
+            check_one_score(self.binary, "binary")
         one_of(self.within, "within", ["base", "uniform"])
+        one_of(self.base_map, "base_map", ["quantile", None])
+        one_of(self.counted, "counted", ["thresholds", "segments"])
         count(self.n_thresholds, "n_thresholds", least=2)
-        if self.penalty != "evidence" and not (isinstance(self.penalty, (int, float)) and self.penalty > 0):
-            raise ValueError(f"`penalty` must be 'evidence' or a positive number; got {self.penalty!r}.")
-        if self.polish and self.binary in COUNTING:
+        self._check_penalty()
+        if self.polish and not self._is_parametric:
             raise ValueError(f"`polish` must be False for binary={self.binary!r}: there is no Newton step to polish.")
         self._refuse_atoms(forecasts)
+
+    def _check_penalty(self) -> None:
+        given: Any = self.penalty
+        if given == "evidence":
+            return
+        if isinstance(given, (bool, str)) or not (isinstance(given, (int, float)) and 0 <= given < np.inf):
+            raise ValueError(f"`penalty` must be 'evidence' or a number of at least 0; got {given!r}.")
+        if given == 0 and self.binary in list(COUNTING):
+            raise ValueError(f"`penalty` must not be 0 for binary={self.binary!r}: give a calibrator object.")
+        if given != 0 and not isinstance(self.binary, str):
+            raise ValueError(f"`penalty` must be 'evidence' or 0 for a calibrator, which has its own; got {given!r}.")
+
+    @property
+    def _is_parametric(self) -> bool:
+        return isinstance(self.binary, str) and self.binary in PARAMETRIC
 
     def _refuse_atoms(self, forecasts: Distribution) -> None:
         if self.within == "uniform" and forecasts.has_atoms:
@@ -140,18 +198,22 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         if not isinstance(self.thresholds, str):
             return given_thresholds(self.thresholds)
         one_of(self.thresholds, "thresholds", ["even", "quantile"])
+        apart = self.counted == "segments"
         if self.thresholds == "quantile":
-            return quantile_thresholds(y, w, self.n_thresholds)
+            return quantile_thresholds(y, w, self.n_thresholds - apart)
         low, high = float(y.min()), float(y.max())
         if not high > low:
             low, high = low - (reach := float(np.median(np.diff(law.interval(0.5))))), high + reach
-        return np.linspace(low - 0.5 * (high - low), high + 0.5 * (high - low), self.n_thresholds)
+        even = np.linspace(low - 0.5 * (high - low), high + 0.5 * (high - low), self.n_thresholds + apart)
+        return even[1:-1] if apart else even
 
     def _fit_link(self, sums: Array, blocks: _Blocks | None = None) -> Link:
         trials = trials_of(sums, apart=self.binary in PARAMETRIC)
         if self.binary in COUNTING:
             return COUNTING[self.binary](trials, penalty=self.penalty)
-        exact = _Exact(blocks) if self.polish and blocks is not None else None
+        exact = _Exact(blocks) if (self.polish or self.penalty == 0) and blocks is not None else None
+        if self.penalty == 0:
+            return PARAMETRIC[self.binary](trials, penalty=_HARDLY, exact=exact, **_FREE.get(self.binary, {}))
         return PARAMETRIC[self.binary](trials, penalty=self.penalty, exact=exact)
 
     def begin(self, summary: ScoreSummary) -> Self:
@@ -162,8 +224,10 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         summary : Summary
             Of all rows, by `QuantileCalibrator`.
         """
-        if self.polish or isinstance(self.thresholds, str):
+        if not self._can_be_summarised:
             raise ValueError("`polish` must be False and `thresholds` must be numbers for a fit by summaries.")
+        if self.base_map is None:
+            raise ValueError("`base_map` is None: there is no map to begin with, summarise takes one pass.")
         self._forget()
         self.quantile_ = QuantileCalibrator().fit_summary(summary)
         self.thresholds_ = given_thresholds(self.thresholds)
@@ -171,13 +235,19 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
 
     @property
     def summary_is_enough(self) -> bool:
-        """Whether the first pass is over: after `begin`."""
-        return not self.polish and self._first_pass() is not None
+        """Whether the first pass is over: after `begin`, or at once without ``base_map``."""
+        return not self.polish and isinstance(self.binary, str) and self._first_pass() is not None
 
-    def _first_pass(self) -> tuple[QuantileCalibrator, Array] | None:
+    @property
+    def _can_be_summarised(self) -> bool:
+        return isinstance(self.binary, str) and not (self.polish or isinstance(self.thresholds, str))
+
+    def _first_pass(self) -> tuple[QuantileCalibrator | None, Array] | None:
         known = vars(self)
         if "summary_" in known:
             return known["summary_"].quantile, known["summary_"].thresholds
+        if self.base_map is None:
+            return (None, given_thresholds(self.thresholds)) if self._can_be_summarised else None
         return (known["quantile_"], known["thresholds_"]) if "quantile_" in known else None
 
     @property
@@ -195,7 +265,8 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
             raise ValueError("segments are summarised after a map that is common to all rows: use begin first.")
         quantile, edges = first
         w = np.ones(len(y)) if weights is None else weights
-        sums = bin_sums(_Blocks(quantile.transform(forecasts), y, w, edges), len(edges) + 1)
+        law = forecasts if quantile is None else quantile.transform(forecasts)
+        sums = bin_sums(_Blocks(law, y, w, edges), len(edges) + 1)
         return SegmentSummary(sums, len(y), edges, quantile)
 
     def _fit_summary(self, summary: SegmentSummary) -> None:
@@ -205,7 +276,7 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
 
     def _transform(self, forecasts: Distribution) -> Distribution:
         self._refuse_atoms(forecasts)
-        law = self.quantile_.transform(forecasts)
+        law = self._mapped(forecasts)
         if self.link_ is None:
             return law
         n, edges = len(law), self.thresholds_
@@ -218,7 +289,7 @@ class DensityCalibrator(SummarisedCalibrator, ConditionalCalibrator):
         return Segmented(base, ProbabilityRows.from_log_masses(knots, masses, base_masses), edges)
 
     def segment_probabilities(self, forecasts: Any) -> Array:
-        """Calibrated probabilities q of the K + 1 segments between -inf, the thresholds and inf, (n, K + 1)."""
+        """Calibrated probabilities q of the segments between -inf, the thresholds and inf, (n, thresholds + 1)."""
         law = self.transform(forecasts)
         low = np.hstack([np.zeros((len(law), 1)), law.cdf(self.thresholds_[None, :])])
         high = np.hstack([law.sf(self.thresholds_[None, :]), np.zeros((len(law), 1))])

@@ -56,6 +56,8 @@ class Comparison:
         """From losses (C, n) of the same rows with their weights, worth so many independent rows."""
         shares = weights / weights.sum()
         loss = losses @ shares
+        if not np.isnan(loss).all():
+            loss[np.isnan(loss)] = np.inf  # forecasts that are no numbers are worse than any
         with np.errstate(invalid="ignore"):  # where a probability of 0 came true the loss is infinite
             difference = losses - losses[np.argmin(loss)]
             spread = np.square(difference - (difference @ shares)[:, None]) @ shares
@@ -90,7 +92,7 @@ class Comparison:
         least, error = self.loss.min(), np.nan_to_num(self.error)
         if self.names[0] == NONE and self.loss[0] <= least + error[0]:
             return NONE
-        if not self.ranks:
+        if not self.ranks or np.isnan(least):
             return self.best
         near = self.loss <= least + np.minimum(error, SIMPLER)
         kept = [i for i, name in enumerate(self.names) if near[i] and name != NONE]

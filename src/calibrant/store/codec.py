@@ -80,7 +80,11 @@ class Encoder:
 
 
 class Decoder:
-    """Puts objects together from trees and arrays that may come from anywhere; every array is used once at most."""
+    """Puts objects together from trees and arrays that may come from anywhere; every array is used once at most.
+
+    Files of earlier versions lack parameters that were added since: a class names these in ``_later``, with what their
+    absence means.
+    """
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays

@@ -23,7 +23,7 @@ class SegmentSummary(Summary):
         Weights, weights times logits, and both of the rows with the event.
     n_rows : int
     thresholds : array (K,)
-    quantile : fitted calibrator
+    quantile : fitted calibrator or None
         Has the map; summaries merge only if theirs are the same.
 
     Examples
@@ -54,9 +54,12 @@ class SegmentSummary(Summary):
     def _merged(self, other: SegmentSummary) -> Self:
         if not np.array_equal(self.thresholds, other.thresholds):
             raise ValueError("`other` must have the same thresholds.")
-        if not np.array_equal(self.quantile.map_(_SOME), other.quantile.map_(_SOME)):
+        if not np.array_equal(self._mapped(), other._mapped()):
             raise ValueError("`other` must be of the same first pass: its map is another.")
         return replace(self, sums=self.sums + other.sums, n_rows=self.n_rows + other.n_rows)
+
+    def _mapped(self) -> Array:
+        return _SOME if self.quantile is None else np.asarray(self.quantile.map_(_SOME))
 
     def _decayed(self, factor: float) -> Self:
         return replace(self, sums=factor * self.sums)

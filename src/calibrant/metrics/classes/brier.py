@@ -141,6 +141,9 @@ def brier_decomposition(
     >>> parts = metrics.brier_decomposition([0, 0, 0, 1, 1, 1, 1, 0], [0.2] * 4 + [0.9] * 4)
     >>> parts.brier, parts.miscalibration, parts.discrimination, parts.uncertainty
     (0.2, 0.0125, 0.0625, 0.25)
+
+    Differs from the paper in: the decomposition printed by Bella et al. (2010) counts :math:`n_g` twice and does not
+    divide by n; this is Murphy's, which adds up.
     """
     one_of(method, "method", ("murphy", "pav"))
     count(n_bins, "n_bins")
