@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_MOST_EACH = 1e6  # rows that one point may stand for, on average, in fits
+MOST_EACH = 1e6  # rows that one point may stand for, on average, in fits
 _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 
@@ -234,7 +234,7 @@ def believed(weights: Array) -> Array:
     (array([ 500000., 1500000.]), array([1., 3.]))
     """
     mean = weights.mean()
-    return weights if mean <= _MOST_EACH else weights * (_MOST_EACH / mean)
+    return weights if mean <= MOST_EACH else weights * (MOST_EACH / mean)
 
 
 def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:

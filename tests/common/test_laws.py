@@ -91,6 +91,15 @@ def integral(function, cuts):
         return np.where(half > 0, half * values * W, 0.0).sum(axis=(1, 2))
 
 
+def resolved(law, cuts):
+    """Cuts halved until the density adds up to 1: it may fall steeply beside a knot of smooth rows."""
+    for _ in range(8):
+        if np.allclose(expectation(law, np.ones_like, cuts), 1, rtol=0, atol=1e-10):
+            break
+        cuts = np.sort(np.hstack([cuts, 0.5 * (cuts[:, 1:] + cuts[:, :-1])]), axis=1)
+    return cuts
+
+
 def expectation(law, h, cuts):
     """E h(Y) from density and atoms."""
     total = np.zeros(ROWS) if law.is_discrete else integral(lambda y: h(y) * law.pdf(y), cuts)
@@ -107,7 +116,8 @@ def expectation(law, h, cuts):
 def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
     law, rng = make(law_name, map_name, seed)
     low, high = law.from_normal(np.sort(rng.normal(0, 1.2, (ROWS, 2)), axis=1)).T
-    inside = expectation(law, lambda y: (y > low[:, None]) & (y <= high[:, None]), cuts_of(law, low, high))
+    cuts = resolved(law, cuts_of(law, low, high)) if map_name == "SmoothRows" else cuts_of(law, low, high)
+    inside = expectation(law, lambda y: (y > low[:, None]) & (y <= high[:, None]), cuts)
     assert np.allclose(inside, law.cdf(high) - law.cdf(low), rtol=1e-7, atol=1e-9)
     if law.is_discrete:
         with pytest.raises((TypeError, ValueError), match="logpmf|atoms"):
@@ -120,7 +130,7 @@ def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
 def test_moments_and_crps_agree_with_quadrature(law_name, map_name, seed):
     law, rng = make(law_name, map_name, seed)
     y = law.from_normal(rng.normal(0, 1.5, ROWS)) + 0.1 * law.std()
-    cuts = cuts_of(law, y)
+    cuts = resolved(law, cuts_of(law, y)) if map_name == "SmoothRows" else cuts_of(law, y)
     mean = expectation(law, lambda t: t, cuts)
     var = expectation(law, lambda t: np.square(t - mean[:, None]), cuts)
     assert np.allclose(law.mean(), mean, rtol=1e-6, atol=1e-6 * np.sqrt(var))

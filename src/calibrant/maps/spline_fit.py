@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from .._checks import Array, believed
+from .._checks import MOST_EACH, Array, believed
 from .cells import Cells, cells_of, spread_ties
 from .insurance import insured
 from .shrunken import shrunken_affine
@@ -48,7 +48,8 @@ def fit_spline(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fa
     array([-1.,  0.,  1.])
     """
     cells = cells_of(z, weights)
-    cells = Cells(cells.z, believed(cells.mass))
+    if cells.total > MOST_EACH * cells.z.size:
+        cells = Cells(cells.z, believed(cells.mass))
     location, scale = shrunken_affine(cells)
     heights = np.array([-1.0, 0.0, 1.0])
     whole = SplineMap(location + scale * heights, np.full(3, 1 / scale), heights)

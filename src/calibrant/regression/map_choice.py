@@ -37,18 +37,24 @@ def check_map(map: Any, ranks: str | None) -> None:
             "`map` is the table of a model or function that the file does not hold: it forecasts, and cannot learn. "
             "Give the model again: set_params(map=...)."
         )
-    if isinstance(map, str) or map is None:
+    if map is None or (isinstance(map, str) and map not in FITS):
         one_of(map, "map", tuple(FITS))
-    elif isinstance(map, type) or not (_is_regressor(map) or callable(map)):
-        raise TypeError(f"`map` must be a name, a regressor with fit and predict, or a function of p; got {map!r}.")
-    elif isinstance(map, Map) and map.rows is not None:
-        raise ValueError(f"`map` must serve all rows; got {map.rows} maps.")
+    if not isinstance(map, str):
+        _check_made(map)
     if ranks is None or _is_regressor(map):
         return
     if not isinstance(map, str) or map not in ("isotonic", "step", "ecdf"):
         raise ValueError(f"`ranks` is for map 'isotonic', 'step', 'ecdf' and regressors; {map!r} has no ranks.")
     if map == "ecdf" and ranks == "T":
         raise ValueError("`ranks` must be 'T+1' with map='ecdf': the normal score of rank T of T is infinite.")
+
+
+def _check_made(map: Any) -> None:
+    """Raise if this is no regressor, function, or map of all rows."""
+    if isinstance(map, type) or not (_is_regressor(map) or callable(map)):
+        raise TypeError(f"`map` must be a name, a regressor with fit and predict, or a function of p; got {map!r}.")
+    if isinstance(map, Map) and map.rows is not None:
+        raise ValueError(f"`map` must serve all rows; got {map.rows} maps.")
 
 
 def fit_map(map: Any, z: Array, weights: Array | None, *, ranks: Any, heavy_tails: bool) -> Map:

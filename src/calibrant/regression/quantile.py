@@ -117,7 +117,8 @@ class QuantileCalibrator(SummarisedCalibrator):
         self.fit_scores(z, w, span, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
 
     def _check(self) -> None:
-        choices(atoms=(self.atoms, ATOMS), ranks=(self.ranks, (None, *RANKS)))
+        if self.ranks is not None or self.atoms not in ATOMS:
+            choices(atoms=(self.atoms, ATOMS), ranks=(self.ranks, (None, *RANKS)))
         check_map(self.map, self.ranks)
 
     def _summarise(self, forecasts: Distribution, y: Array, weights: Array | None, finest: int | None) -> ScoreSummary:

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 from collections.abc import Iterator
 from functools import cache
-from types import CodeType
+from types import CodeType, NoneType
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Encoder:
         elif dataclasses.is_dataclass(item):
             state = {field.name: getattr(item, field.name) for field in dataclasses.fields(item) if field.init}
         else:
-            state = item._kept() if hasattr(item, "_kept") else vars(item)
+            state = item._kept() if hasattr(item, "_kept") and not _is_plain(item) else vars(item)
         return {"class": name, "state": {field: self._field(kind, field, value) for field, value in state.items()}}
 
     def _field(self, kind: type, name: str, value: Any) -> Tree:
@@ -77,6 +77,11 @@ class Encoder:
             return self(value)
         except TypeError as reason:
             raise TypeError(f"{kind.__name__}.{name}: {reason}") from None
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether all parameters of an estimator are texts and numbers, which keep themselves."""
+    return all(isinstance(value, (str, int, float, NoneType)) for value in item.get_params(deep=False).values())
 
 
 class Decoder:
