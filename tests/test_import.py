@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+import calibrant
+
 LIST = "import {}, sys; print(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
 
 
@@ -14,6 +18,15 @@ def loaded(module: str) -> set[str]:
 
 
 def test_import_loads_nothing_heavy():
-    ours = loaded("calibrant")
+    ours = loaded("calibrant.classification, calibrant.metrics, calibrant.select, calibrant.store")
     assert not ours & {"matplotlib", "torch", "polars", "typer", "ngboost"}
     assert ours & {"pandas", "pyarrow"} <= loaded("sklearn") & {"pandas", "pyarrow"}
+
+
+def test_a_room_is_loaded_when_it_is_asked_for():
+    assert not loaded("calibrant") & {"numpy", "scipy", "sklearn"}
+    code = "import calibrant as c; assert {*c.__all__} <= {*dir(c)}; print(c.Normal, c.metrics.crps)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("<class 'calibrant.distributions.") and "<function crps" in told
+    with pytest.raises(AttributeError, match="module 'calibrant' has no attribute 'Norm'"):
+        calibrant.Norm  # noqa: B018

@@ -1,39 +1,43 @@
 """calibrant takes the predictions any model already makes and returns predictions you can bet on, with the evidence.
 
-What each room below shows in its ``__all__`` can be imported from here; pictures and reports are loaded when they are
-first asked for.
+What each room below shows in its ``__all__`` can be imported from here; a room is loaded when it is first asked for.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import adapters, calibration, classification, distributions, metrics, regression, select, store
-from ._version import __version__
-from .adapters import *
-from .calibration import *
-from .classification import *
-from .distributions import *
-from .regression import *
-from .select import *
-from .store import *
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import displays
-    from .report.writing import report
+    from . import displays as displays
+    from . import metrics as metrics
+    from .adapters import *
+    from .calibration import *
+    from .classification import *
+    from .distributions import *
+    from .regression import *
+    from .report.writing import report as report
+    from .select import *
+    from .store import *
 
-__all__ = ["__version__", "displays", "metrics", "report"]
-__all__ += adapters.__all__
-__all__ += calibration.__all__
-__all__ += classification.__all__
-__all__ += distributions.__all__
-__all__ += regression.__all__
-__all__ += select.__all__
-__all__ += store.__all__
+_OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "store")
+_OWN = ("__version__", "displays", "metrics", "report")
 
 
 def __getattr__(name: str) -> Any:
-    """Load pictures and reports when they are first asked for."""
-    if name in ("displays", "report"):
-        from importlib import import_module
-
+    """Load a room, or what the first room shows that has it, when it is first asked for."""
+    if name == "__all__":
+        return [*_OWN, *(each for room in _OPEN for each in import_module(f"{__name__}.{room}").__all__)]
+    if name in _OWN:
         return import_module(f"{__name__}.{name}")
+    if not name.startswith("_"):
+        for room in _OPEN:
+            module = import_module(f"{__name__}.{room}")
+            if name == room or name in module.__all__:
+                return globals().setdefault(name, module if name == room else getattr(module, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All that can be imported from here."""
+    return sorted({*globals(), *__getattr__("__all__"), *_OPEN})

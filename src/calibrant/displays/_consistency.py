@@ -8,7 +8,7 @@ Kolmogorov-Smirnov band it is narrow near 0 and 1, where forecasts err most.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -60,11 +60,19 @@ def local_level(n: int, coverage: float) -> float:
     if n > EXACT:
         return local_level(EXACT, coverage) * _growth(EXACT) / _growth(n)
 
+    @cache
     def excess(log_level: float) -> float:
         return stay_probability(n, float(np.exp(log_level))) - coverage
 
     miss = 1 - coverage  # each alone: at most this, and at least Bonferroni's share of it
-    return miss if n == 1 else float(np.exp(brentq(excess, np.log(miss / n) - 1e-9, np.log(miss) + 1e-9, xtol=1e-6)))
+    if n == 1:
+        return miss
+    ends = np.log(miss / n) - 1e-9, np.log(miss) + 1e-9
+    if n >= 64:  # a quarter of the rows is cheap, and tells it within a tenth
+        near = np.log(local_level(n // 4, coverage) * _growth(n // 4) / _growth(n))
+        closer = near - 0.15, near + 0.15
+        ends = closer if excess(closer[0]) > 0 > excess(closer[1]) else ends
+    return float(np.exp(brentq(excess, *ends, xtol=1e-6)))
 
 
 def stay_probability(n: int, level: float) -> float:
