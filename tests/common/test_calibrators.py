@@ -113,7 +113,7 @@ def test_weight_two_is_the_row_twice(name, data):
     assert np.allclose(medians(weighted, mu, sigma), medians(repeated, mu, sigma), rtol=1e-6)
 
 
-@every
+@pytest.mark.parametrize("name", [name for name in CALIBRATORS if name != "stack"])  # which is made of others
 @pytest.mark.filterwarnings("ignore")  # so many rows ask for more than some can learn
 def test_weights_of_a_hundred_trillion_rows(name, data):
     mu, sigma, y = (column[:30] for column in data)
