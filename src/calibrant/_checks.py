@@ -225,8 +225,8 @@ def sample_weights(values: Any, rows: int) -> Array | None:
     return weights
 
 
-def believed(weights: Array) -> Array:
-    """Weights for a fit: scaled down where a row stands for more than a million others on average.
+def believed(weights: Array, most: float = MOST_EACH) -> Array:
+    """Weights for a fit: scaled down where a row stands for more than ``most`` others on average.
 
     Rows tell no more of a law than that, and maps that try to follow each of them take long to fit.
 
@@ -234,7 +234,7 @@ def believed(weights: Array) -> Array:
     (array([ 500000., 1500000.]), array([1., 3.]))
     """
     mean = weights.mean()
-    return weights if mean <= MOST_EACH else weights * (MOST_EACH / mean)
+    return weights if mean <= most else weights * (most / mean)
 
 
 def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils import get_tags
 
 from calibrant import CalibratedRegressor, Normal, PointCalibrator, QuantileCalibrator
-from calibrant.regression.features import fit_basis, weighted_quantiles
+from calibrant.regression.features import distinct_rows, fit_basis, weighted_quantiles
 from calibrant.regression.gp_beta.inference import promise
 from calibrant.regression.gp_beta.kernels import Scaling
 
@@ -61,3 +61,9 @@ def test_the_span_of_the_scores_is_kept():
 
 def test_points_are_columns():
     assert get_tags(PointCalibrator()).input_tags.one_d_array
+
+
+@pytest.mark.parametrize(("weights", "kept"), [([1.0, 2.0, 3.0], [3.0, 3.0]), ([1e12, 2e12, 1e12], [15.0, 5.0])])
+def test_equal_rows_are_one_and_none_is_believed_too_much(weights, kept):
+    law, y, w = distinct_rows(Normal([1.0, 1.0, 2.0], 1.0), np.array([0.5, 0.5, 0.5]), np.array(weights))
+    assert w.tolist() == pytest.approx(kept) and y.tolist() == [0.5, 0.5] and law.mean().tolist() == [1.0, 2.0]

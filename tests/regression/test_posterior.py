@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from calibrant.regression import posterior
 from calibrant.regression.posterior import Posterior
 
 
@@ -56,3 +57,18 @@ def test_curvature_of_many_rows_comes_from_some(rng):
     many = Regression(rng.normal(size=(2, 40_000)), np.ones(40_000), rng.normal(size=40_000))
     some = (many.y * many.basis)[:, ::20]
     assert np.allclose(many._curvature(np.zeros(2)), some @ some.T / 2000 + np.eye(2) / 40_000)
+
+
+def test_a_search_that_ends_worse_is_not_believed(problem, monkeypatch):
+    rough = problem.mode(np.zeros((1, 6)), 1e-4)[0]
+    real = posterior._minimise
+
+    def lost(loss, start, tolerance):
+        found = real(loss, start, tolerance)
+        if tolerance < 1e-5:
+            found.x, found.fun = found.x + 100.0, 1e9
+        return found
+
+    monkeypatch.setattr(posterior, "_minimise", lost)
+    found = problem.mode(np.zeros((1, 6)), 1e-12)[0]
+    assert problem.loss(found.ravel())[0] <= problem.loss(rough.ravel())[0]

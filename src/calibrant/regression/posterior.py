@@ -63,7 +63,8 @@ class Posterior(ABC):
             return value, solve_triangular(root, gradient, lower=True)
 
         best = _minimise(loss, np.zeros(len(near.x)), tolerance)
-        found = near.x + solve_triangular(root, best.x, lower=True, trans=1)
+        step = best.x if best.fun < near.fun else np.zeros(len(near.x))  # a search that ends in rounding may end worse
+        found = near.x + solve_triangular(root, step, lower=True, trans=1)
         return found.reshape(start.shape), int(near.nit + best.nit)
 
     def _curvature(self, flat: Array) -> Array:
