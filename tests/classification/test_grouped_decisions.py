@@ -8,8 +8,17 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 
-from calibrant import DecisionCalibrator, GroupedCalibrator, GroupedDecisions, PlattCalibrator, load, save
+from calibrant import (
+    CalibratedClassifier,
+    DecisionCalibrator,
+    GroupedCalibrator,
+    GroupedDecisions,
+    PlattCalibrator,
+    load,
+    save,
+)
 
 ROWS = 30_000
 SHIFT = {"low": -1.5, "right": 0.0, "high": 1.5}
@@ -119,3 +128,26 @@ def test_errors(rng):
         GroupedDecisions(PlattCalibrator()).fit(p, y, groups=y)
     with pytest.raises(TypeError, match="must have fit and transform"):  # decisions are no forecasts
         GroupedCalibrator(DecisionCalibrator()).fit(p, y, groups=y)
+
+
+@pytest.mark.parametrize("calibrator", [PlattCalibrator(), GroupedCalibrator(PlattCalibrator())])
+def test_on_top_of_a_classifier(regions, calibrator):
+    p, y, group = (column[:3000] for column in regions)
+    X = np.log(p / (1 - p))[:, None]
+    model = CalibratedClassifier(LogisticRegression(), calibrator, decision=GroupedDecisions()).fit(X, y, groups=group)
+    given = model.predict(X, groups=group)
+    by_hand = model.decision_.predict(model.predict_proba(X, group if calibrator.takes.needs else None), groups=group)
+    assert (given == by_hand).all() and set(model.decision_.log_weights_) == set(SHIFT)
+    for name in SHIFT:
+        assert distance(given[group == name], y[group == name]) < 0.04
+
+
+def test_groups_must_be_given(regions):
+    p, y, _ = (column[:300] for column in regions)
+    with pytest.raises(ValueError, match="groups"):
+        CalibratedClassifier(LogisticRegression(), decision=GroupedDecisions()).fit(p[:, None], y)
+
+
+def test_who_learns_decisions_by_group():
+    with pytest.raises(TypeError, match="GroupedDecisions"):
+        GroupedCalibrator(DecisionCalibrator()).fit([0.1, 0.9], [0, 1], groups=[0, 1])

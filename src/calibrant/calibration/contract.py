@@ -77,5 +77,6 @@ def as_forecasts(made: Any, classes: Any = None) -> Any:
 def check_calibrator(calibrator: Any, name: str = "calibrator") -> Any:
     """Return the calibrator if it is an object with `fit` and `transform`."""
     if isinstance(calibrator, type) or not (hasattr(calibrator, "fit") and hasattr(calibrator, "transform")):
-        raise TypeError(f"`{name}` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.")
+        remedy = " Decisions by group are learned by GroupedDecisions." if hasattr(calibrator, "predict") else ""
+        raise TypeError(f"`{name}` must have fit and transform, like QuantileCalibrator(); got {calibrator!r}.{remedy}")
     return calibrator

@@ -96,7 +96,7 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         if isinstance(base, FrozenEstimator) or isinstance(self.cv, str):
             fold = self._fold_of_all(base, read, sample, fit_params)
             return [fold], [fold.model]
-        groups = groups_to_split(self.cv, sample.groups, self._calibrator())
+        groups = groups_to_split(self.cv, sample.groups, self._who_takes_groups())
         splitter = make_splitter(self.cv, sample.y, groups=groups, classifier=sample.classes is not None)
         given = {"sample_weight": sample.weights, **fit_params}
         routed = route(self, self._base(), splitter, given, groups)
@@ -104,11 +104,15 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         folds = cross_fit(base, sample, splits, read, routed.base, self.n_jobs)
         return folds, [fold.model for fold in folds] if self.ensemble else [fit_on(base, sample, routed.base)]
 
+    def _who_takes_groups(self) -> Any:
+        """The one beside the splitter that may learn from groups."""
+        return self._calibrator()
+
     def _fold_of_all(self, base: Any, read: Read, sample: Sample, fit_params: dict[str, Any]) -> Fold:
         """Forecasts of all rows by one model: a frozen one, or one trained on the same rows."""
         if self.ensemble:
             raise ValueError("`ensemble=True` needs splits: an estimator that is not frozen, and cv=5, say.")
-        groups_to_split((), sample.groups, self._calibrator())
+        groups_to_split((), sample.groups, self._who_takes_groups())
         rows = np.arange(len(sample.y))
         if not isinstance(base, FrozenEstimator):
             if self.cv != "same":

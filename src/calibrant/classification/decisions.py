@@ -70,6 +70,9 @@ class DecisionCalibrator(BaseEstimator):
              ham  spam
     ham        3     0
     spam       0     5
+
+    Differs from the paper in: thresholds between the calibration scores where the chapter has any ratio u, found for
+    three more objectives than its proportions; weights of more than two classes by coordinate steps, not ROC analysis.
     """
 
     def __init__(

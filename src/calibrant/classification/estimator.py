@@ -14,9 +14,10 @@ from sklearn.utils.validation import validate_data
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores, as_scores
-from ..calibration.contract import check_calibrator
+from ..calibration.contract import check_calibrator, takes_of
 from ..calibration.crossfit import Fold, Rows, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
+from .grouped_decisions import GroupedDecisions
 from .platt import PlattCalibrator
 from .reading import ClassReading, detect, kind_of
 
@@ -37,7 +38,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
     calibrator : calibrator, default PlattCalibrator()
         Ours, or any object with ``fit(scores, y, sample_weight=None)`` and ``transform(scores)`` that gives
         probabilities (n, K). Which is best for these data? `AutoCalibrator()` finds out.
-    decision : DecisionCalibrator, optional
+    decision : DecisionCalibrator or GroupedDecisions, optional
         What `predict` does with the calibrated probabilities; fitted to the out-of-fold ones. None takes the most
         probable class.
     cv : int, splitter, iterable of (train, test), "same" or None, default 5
@@ -62,7 +63,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         The fitted models and their calibrators; one each unless ``ensemble=True``.
     estimator_, calibrator_ :
         The fitted model and its calibrator, unless ``ensemble=True``.
-    decision_ : DecisionCalibrator
+    decision_ : DecisionCalibrator or GroupedDecisions
         Fitted, if there is one.
     oof_scores_ : ClassScores
         The scores that the calibrator learned from.
@@ -125,8 +126,16 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
             made = self._calibrated(calibrator, fold.forecasts, groups)
             calibrated.append(Fold(fold.model, fold.rows, made))
         rows, scores, weights = pooled(calibrated, sample, np.concatenate)
-        decision = clone(self.decision)
-        self.decision_ = decision.fit(scores, sample.y[rows], sample_weight=weights, classes=self.classes_)
+        beside: dict[str, Any] = {"sample_weight": weights, "classes": self.classes_}
+        if self._decides_by_group():
+            beside["groups"] = None if sample.groups is None else sample.groups[rows]
+        self.decision_ = clone(self.decision).fit(scores, sample.y[rows], **beside)
+
+    def _decides_by_group(self) -> bool:
+        return isinstance(self.decision, GroupedDecisions)
+
+    def _who_takes_groups(self) -> Any:
+        return self.decision if self._decides_by_group() else self._calibrator()
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
@@ -155,6 +164,9 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
 
     def predict(self, X: Any, groups: Any = None) -> NDArray[Any]:
         """Labels (n,): what ``decision_`` makes of the probabilities, or the most probable class."""
+        if self._decides_by_group():
+            taken = "groups" in takes_of(self.calibrators_[0]).beside
+            return np.asarray(self.decision_.predict(self.predict_proba(X, groups if taken else None), groups=groups))
         probabilities = self.predict_proba(X, groups)
         if self.decision is not None:
             return np.asarray(self.decision_.predict(probabilities))

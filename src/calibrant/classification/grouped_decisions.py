@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
+from ..calibration.contract import Takes
 from ..calibration.labels import labels_of, rows_by_label
 from ..calibration.rows import labelled_rows
 from ..calibration.summarised_groups import LEAST_SHARE
@@ -62,6 +63,8 @@ class GroupedDecisions(BaseEstimator):
     Differs from the paper in: the chapter says that this calibration may be local and gives no method; what it relates
     it to, repairing concavities, is `ConcavityRepair`.
     """
+
+    takes = Takes(("scores",), frozenset({"groups", "classes"}), frozenset({"groups"}))
 
     def __init__(self, decision: Any = None, strength: float = 20.0) -> None:
         self.decision = decision

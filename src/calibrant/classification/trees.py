@@ -71,6 +71,8 @@ class SmoothedTree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> SmoothedTree(smoothing=None, curtail=2).fit(X, y).predict_proba([[0.0], [3.0]])
     array([[1.  , 0.  ],
            [0.75, 0.25]])
+
+    Differs from the paper in: the default m, which the chapter leaves open; forests and bags; weighted rows.
     """
 
     def __init__(

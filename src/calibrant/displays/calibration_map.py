@@ -56,8 +56,8 @@ class CalibrationMapDisplay(Display):
     >>> display.rows
     array([0, 1])
 
-    Differs from the paper in: forecasts are evenly spread over their medians, nine by default, where the figure has
-    those of mean 0, 5 and 7; the lines of one calibrator only, where it has the isotonic one beside.
+    Differs from fig. 2 of Song et al. (2019) in: forecasts are evenly spread over their medians, nine by default, where
+    the figure has those of mean 0, 5 and 7; the lines of one calibrator only, where it has the isotonic one beside.
     """
 
     _size = (4.6, 4.4)

@@ -66,6 +66,8 @@ class FanDisplay(ForecastDisplay):
     >>> fan = FanDisplay.from_predictions([0.5, 3.5], Normal([0.0, 1.0], 1.0), x=[2020, 2010])
     >>> fan.x, fan.median, fan.observed
     (array([2010, 2020]), array([1., 0.]), array([0.5, 0.5, 0.5]))
+
+    Differs from the paper in: several intervals inside each other, not the one of 90 %; blocks of many rows.
     """
 
     _size = (7.2, 3.8)

@@ -45,6 +45,8 @@ class ThresholdMapDisplay(Display):
         What is drawn.
     contours_, dots_, ax_, figure_
         What :meth:`plot` drew.
+
+    Differs from the paper in: q after the common quantile map, unless the calibrator has ``quantile_map=False``.
     """
 
     _size = (5.8, 4.4)

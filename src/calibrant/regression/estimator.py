@@ -84,6 +84,9 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
     'return_std'
     >>> model.predict_interval([[0.0, 0.0]], coverage=0.9).round(0)
     array([[0., 3.]])
+
+    Differs from the paper in: Kuleshov et al. (2018) recalibrate their models on the rows they were trained on; here
+    the base is cross-fitted, as their §3.2 advises. A `FrozenEstimator` fitted on the same rows is what they did.
     """
 
     def __init__(
