@@ -189,6 +189,12 @@ def test_few_false_alarms(n, draws):
     assert np.mean(np.array(grown) > 1) <= 0.02
 
 
+@pytest.mark.parametrize("each", [0.25, 1.0, 40.0])
+def test_weights_are_shares(each):
+    assert distance_from_uniform(np.array([[0.5, 0.5], [0.9, 0.9]]), np.full(2, each)) == pytest.approx(0.5)
+    assert distance_from_uniform(np.array([[0.5, 0.5], [0.9, 0.9]]), each * np.array([1.0, 3.0])) == pytest.approx(0.65)
+
+
 @pytest.mark.parametrize("calibrator", [StackCalibrator([QuantileCalibrator()]), FlowCalibrator()], ids=str)
 def test_the_earlier_name(calibrator, tmp_path):
     """`marginal_`, by which Gneiting et al. mean another thing: in code, and in files."""

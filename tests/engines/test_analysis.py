@@ -38,3 +38,10 @@ def test_nothing_is_changed_without_a_reason(rng):
         candidates={"scale": ScaleCalibrator(), "q": QuantileCalibrator()},
     )
     assert result.chosen == "none" and result.calibrator is None and "no calibrator" in result.verdict
+
+
+def test_groups_of_ten_rows_are_looked_at(rng):
+    mu, groups = rng.normal(size=300), np.repeat(["large", "ten", "nine"], [281, 10, 9])
+    found = analyse(Normal(mu, 1.0), mu + rng.normal(size=300), groups=groups, candidates={"scale": ScaleCalibrator()})
+    assert {group.name for group in found.groups} >= {"large", "ten"} and "nine" not in {g.name for g in found.groups}
+    assert any(note.startswith("1 groups have fewer than 10 rows") for note in found.notes)

@@ -54,6 +54,8 @@ def test_forecasts_that_are_half_as_wide() -> None:
     squared = found.measures["none"]["calibration_error"].value
     assert f"(calibration error {squared:.2g})" in checks["calibration"].words
     assert status(found)["bias"] == "pass"
+    before, after = (found.measures[name]["nll"].value for name in ("none", "scale"))
+    assert checks["gain"].status == "fail" and checks["gain"].value == pytest.approx(before - after) and before > after
 
 
 def test_minor_faults() -> None:
@@ -132,8 +134,11 @@ def test_classes() -> None:
     assert decision.cost.startswith("the likeliest class is given ") and found.conditional == []
     assert set(status(found)) == {"rows", "calibration", "bias", "drift", "gain"} and status(found)["bias"] == "pass"
     assert max(abs(part.before.value) for part in found.over_time) < 0.12
+    for part in found.over_time:
+        ends = part.before.value + 1.6448536 * part.before.error * np.array([-1, 1])
+        assert [part.before.low, part.before.high] == pytest.approx(ends.tolist())
     right = analyse(as_scores(1 / (1 + np.exp(-odds))), y, candidates={"platt": PlattCalibrator()}, cv=3)
-    assert right.decision.severity == "good"
+    assert right.decision.severity == "good" and right.chosen == "none" and right.decision.cost == ""
 
 
 def test_points_have_no_causes() -> None:
@@ -158,6 +163,7 @@ def test_fingerprints() -> None:
     assert one.fingerprint == same.fingerprint != other.fingerprint and len(one.made) == 10
     draws = np.arange(6.0)
     assert fingerprint(Ensemble(draws.reshape(2, 3))) != fingerprint(Ensemble(draws.reshape(3, 2)))
+    assert fingerprint(1.0) != fingerprint(2.0) and fingerprint("1") != fingerprint(1)
     assert fingerprint(np.array(["a", "b"], dtype=object)) != fingerprint(np.array(["ab"], dtype=object))
 
 

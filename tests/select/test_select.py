@@ -26,6 +26,7 @@ from calibrant import (
     compare,
     metrics,
 )
+from calibrant.select.reading import looks_like_classes
 
 
 @pytest.fixture
@@ -233,3 +234,10 @@ def test_the_old_order_of_arguments_is_told(normal):
         compare([ScaleCalibrator()], law, y)
     with pytest.raises(TypeError, match="`candidates` must be calibrators, by name or in a list; got ndarray"):
         compare(law, y, y)
+
+
+@pytest.mark.parametrize(("scores", "y", "classes"), [
+    ([0.1, 0.9], [0, 1], True), ([-0.5, 0.5], [0, 1], False), ([0.5, 1.5], [0, 1], False), ([0.1, 0.9], [0.5, 1], False)
+])  # fmt: skip
+def test_what_looks_like_classes(scores, y, classes):
+    assert looks_like_classes(scores, y) is classes
