@@ -31,6 +31,7 @@ from calibrant.regression.density import (
     quantile_thresholds,
     segment_logits,
 )
+from calibrant.regression.segment_calibrators import CalibratorLink
 
 KINDS = ["beta", "logistic", "isotonic", "binning"]
 SETTINGS = [{"binary": kind} for kind in KINDS] + [{"within": "uniform"}, {"thresholds": "quantile"}, {"polish": True}]
@@ -448,3 +449,10 @@ def test_rows_with_no_probability_left_keep_the_forecast():
     cal = DensityCalibrator(IsotonicRegression(out_of_bounds="clip"), 6, base_map=None, penalty=0).fit(old, y)
     law = cal.transform(Normal([0.0, -500.0, 500.0], [1e-3, 1.0, 1.0]))
     assert np.isfinite(law.interval(0.9)).all() and np.isfinite(law.logpdf([0.0, -500.0, 500.0])).all()
+
+
+def test_log_odds_of_any_binary_calibrator(rng):
+    logits, which = rng.normal(0, 2, (200, 3)), rng.integers(0, 3, 200)
+    link = CalibratorLink.fit(PlattCalibrator(), logits, which, np.ones(200))
+    p = np.exp(link.log_probability(logits))
+    np.testing.assert_allclose(link.log_odds(logits), np.log(p / (1 - p)), rtol=1e-9)

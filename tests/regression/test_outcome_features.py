@@ -192,3 +192,10 @@ def test_the_default_is_what_it_was():
     scores = np.sort(y - point)
     np.testing.assert_allclose(law.cdf(np.array([7 + scores])), [np.arange(1, 201) / 201], atol=1e-12)
     assert ndtr(law.to_normal(np.array([[7 + scores[0]]])))[0, 0] == pytest.approx(1 / 201)
+
+
+def test_a_feature_must_be_finite():
+    point, y = sample(60)
+    steep = (lambda y, p: np.where(y > 1, np.inf, np.log(y / p)), lambda v, p: p * np.exp(v))
+    with pytest.raises(ValueError, match="`y` must be where the feature is finite"):
+        ResidualCalibrator(feature=steep).fit(point, y)

@@ -45,7 +45,7 @@ class LawScorer(BaseEstimator):
 
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012  (as scikit-learn reads it)
 
-    def __init__(self, metric: Callable[..., Any], sign: int = -1, keywords: dict[str, Any] | None = None) -> None:
+    def __init__(self, metric: Callable[..., Any], sign: int, keywords: dict[str, Any] | None = None) -> None:
         self.metric = metric
         self.sign = sign
         self.keywords = keywords
