@@ -1,0 +1,7 @@
+"""Base models of the papers: nets whose predictions are distributions. They need torch, which is loaded when asked."""
+
+from .concrete import ConcreteDropoutMLP
+from .deep_ensemble import DeepEnsemble
+from .dropout import DropoutMLP
+
+__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DropoutMLP"]
