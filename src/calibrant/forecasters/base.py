@@ -1,80 +1,35 @@
-"""What all nets that forecast share: reading rows, standardising, training, forecasting in blocks, being saved."""
+"""Nets that read rows: standardising, training, forecasting in blocks."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from math import prod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import Array, count, index_of, number, sample_weights
+from .._checks import Array, index_of, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
-from ..numerics.soundness import check_finite
 from .backend import Tensor, check_device, few_threads, generator_of, need_torch, seed_of
+from .net import Net
 from .scaling import Scaling
-from .training import Parameters, Plan, Split, split_of, train
+from .training import Parameters, Split, split_of, train
 
 _BLOCK = 2**20  # activations of one layer that are held together in forecasts
 
 
-class NetRegressor(RegressorMixin, BaseEstimator, ABC):
+class NetRegressor(RegressorMixin, Net):
     """A net, or several trained together, whose predictions are distributions.
 
     A subclass gives the shapes of its parameters (members first), how they start, the loss of rows and the law of its
     outputs; it may read other inputs than tables, and add a penalty.
-
-    Parameters
-    ----------
-    max_epochs, batch_size : int
-    learning_rate : float
-        Of Adam.
-    validation_fraction : float in [0, 1)
-        Share of the rows that is held out for early stopping; of fewer than 1 / share rows none is, and all epochs run.
-    patience : int
-        Epochs without a better held-out loss after which training ends; the best weights are kept.
-    random_state : int, generator or None
-        None is 0: the same rows give the same net. Global generators are left alone.
-    device : str
-    verbose : bool
-        Whether to show epochs on the standard error stream.
     """
 
-    parameters_: dict[str, Any]
-    inputs_: Scaling
-    target_: Scaling
-    seed_: int
-
-    def __init__(
-        self,
-        *,
-        max_epochs: int = 200,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        validation_fraction: float = 0.1,
-        patience: int = 20,
-        random_state: Any = None,
-        device: str = "cpu",
-        verbose: bool = False,
-    ) -> None:
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.random_state = random_state
-        self.device = device
-        self.verbose = verbose
-
     # ---- what a net gives ----
-    @abstractmethod
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parameters by name, members first; knows ``n_features_in_``."""
-
     @abstractmethod
     def _start(self, generator: Any) -> Parameters:
         """Parameters before training."""
@@ -96,18 +51,6 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
     def _penalty(self, parameters: Parameters, rows: float) -> Tensor | None:
         """What is added to the mean loss, (members,); ``rows`` are trained on."""
         return None
-
-    def _decay(self) -> tuple[float, tuple[str, ...]]:
-        r""":math:`\lambda` of a penalty :math:`\lambda\lVert\theta\rVert^2`, and the names of what it is on."""
-        return 0.0, ()
-
-    def _check(self) -> None:
-        """Raise for parameters that cannot be."""
-        for name in ("max_epochs", "batch_size", "patience"):
-            count(getattr(self, name), name)
-        number(self.learning_rate, "learning_rate", above=0.0)
-        number(self.validation_fraction, "validation_fraction", least=0.0, below=1.0)
-        check_device(self.device)
 
     def _read(self, X: Any, y: Any = None) -> Any:
         """Rows as float64, with targets where there are some; remembers the features in `fit`."""
@@ -158,18 +101,6 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
         best, history = train(parameters, losses, split, self._plan(), generator, penalty)
         return best, np.array(history)
 
-    def _plan(self) -> Plan:
-        decay, decayed = self._decay()
-        return Plan(
-            max_epochs=self.max_epochs,
-            batch_size=self.batch_size,
-            learning_rate=float(self.learning_rate),
-            patience=self.patience,
-            decay=2 * decay,
-            decayed=decayed,
-            verbose=bool(self.verbose),
-        )
-
     def predict_dist(self, X: Any) -> Distribution:
         """Forecasts of the rows of X; a pandas index is kept."""
         check_is_fitted(self)
@@ -194,29 +125,3 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
         with few_threads(steps), torch.no_grad():
             blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, _BLOCK))
             return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)
-
-    def _tensor(self, array: Any) -> Tensor:
-        return need_torch().as_tensor(array, device=check_device(self.device))
-
-    # ---- scikit-learn's contracts, and the store's ----
-    def __sklearn_is_fitted__(self) -> bool:
-        """Fitted once `fit` came to its end."""
-        return hasattr(self, "n_rows_")
-
-    def _check_sound(self) -> None:
-        """Raise ValueError if what was learned cannot be: it may come from anywhere."""
-        check_finite(self, "n_train_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != self.n_features_in_:
-            raise ValueError(f"{type(self).__name__}.feature_names_in_ must name {self.n_features_in_} features.")
-        found = {name: array.shape for name, array in self.parameters_.items()}
-        if found != self._shapes():
-            raise ValueError(f"{type(self).__name__}.parameters_ must have the shapes of its nets.")
-        if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in self.parameters_.values()):
-            raise ValueError(f"{type(self).__name__}.parameters_ must be finite numbers of single precision.")
-
-    def _check_forecasts(self) -> None:
-        """Sound parameters of finite nets make forecasts; trying them would need torch."""
-        parts: list[Any] = [self.inputs_, self.target_]
-        if not all(isinstance(part, Scaling) for part in parts):
-            raise ValueError(f"{type(self).__name__} must have scalings of inputs and target.")
