@@ -3,5 +3,7 @@
 from .concrete import ConcreteDropoutMLP
 from .deep_ensemble import DeepEnsemble
 from .dropout import DropoutMLP
+from .gru import DropoutGRU
+from .panels import panel
 
-__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DropoutMLP"]
+__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DropoutGRU", "DropoutMLP", "panel"]
