@@ -10,11 +10,11 @@ from calibrant.forecasters.panels import (
     inputs_of,
     read_covariates,
     read_series,
-    scaling_of,
     sizes,
     to_units,
     windows,
 )
+from calibrant.forecasters.scaling import scaling_of_known
 
 NAN = np.nan
 
@@ -84,9 +84,9 @@ def test_units_go_there_and_back(units):
 def test_what_is_missing_has_size_1_and_takes_no_part_in_scales():
     assert_array_equal(sizes(np.array([[NAN, NAN], [0.0, 0.0]])), [1.0, 1.0])
     values = np.array([[[1.0, NAN], [3.0, NAN], [NAN, NAN]]])
-    scaling = scaling_of(values, np.ones(1))
+    scaling = scaling_of_known(values, np.ones(1))
     assert_allclose([scaling.mean, scaling.scale], [[2.0, 0.0], [1.0, 1.0]])
-    heavy = scaling_of(np.array([[[1.0]], [[4.0]]]), np.array([2.0, 1.0]))
+    heavy = scaling_of_known(np.array([[[1.0]], [[4.0]]]), np.array([2.0, 1.0]))
     assert_allclose([heavy.mean, heavy.scale], [[2.0], [np.sqrt(2.0)]])
     assert_allclose(described(np.ones((1, 2, 1)), np.array([np.e]))[0], [[1.0, 1.0], [1.0, 1.0]])
 

@@ -2,8 +2,9 @@
 
 from .concrete import ConcreteDropoutMLP
 from .deep_ensemble import DeepEnsemble
+from .depth import DenseDepthNet
 from .dropout import DropoutMLP
 from .gru import DropoutGRU
 from .panels import panel
 
-__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DropoutGRU", "DropoutMLP", "panel"]
+__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DenseDepthNet", "DropoutGRU", "DropoutMLP", "panel"]

@@ -52,6 +52,14 @@ class NetRegressor(RegressorMixin, Net):
         """What is added to the mean loss, (members,); ``rows`` are trained on."""
         return None
 
+    def _scales(self, X: Array, y: Array, weights: Array) -> tuple[Scaling, Scaling]:
+        """How inputs and target are standardised."""
+        return Scaling.of(X, weights), Scaling.of(y[..., None], weights)
+
+    def _work(self, X: Array) -> float:
+        """Multiplications that a row takes in one pass."""
+        return float(sum(map(prod, self._shapes().values())))
+
     def _read(self, X: Any, y: Any = None) -> Any:
         """Rows as float64, with targets where there are some; remembers the features in `fit`."""
         if y is None:
@@ -74,10 +82,9 @@ class NetRegressor(RegressorMixin, Net):
         weights = sample_weights(sample_weight, len(y))
         weights = np.ones(len(y)) if weights is None else weights
         X, y, weights = X[weights > 0], np.asarray(y, dtype=np.float64)[weights > 0], weights[weights > 0]
-        self.inputs_, self.target_ = Scaling.of(X, weights), Scaling.of(y[..., None], weights)
+        self.inputs_, self.target_ = self._scales(X, y, weights)
         self.seed_ = seed_of(self.random_state)
-        steps = self.batch_size * sum(map(prod, self._shapes().values()))
-        with few_threads(steps):
+        with few_threads(self.batch_size * self._work(X)):
             parameters, self.loss_curve_ = self._trained(X, y, weights)
         self.parameters_ = {name: tensor.cpu().numpy().copy() for name, tensor in parameters.items()}
         self.n_rows_ = len(y)
@@ -121,7 +128,7 @@ class NetRegressor(RegressorMixin, Net):
         """
         torch = need_torch()
         parameters = {name: self._tensor(array) for name, array in self.parameters_.items()}
-        steps = sum(array.size for array in self.parameters_.values()) * min(len(X), max(1, _BLOCK // width))
-        with few_threads(steps), torch.no_grad():
+        rows = min(len(X), max(1, _BLOCK // width))
+        with few_threads(rows * self._work(X)), torch.no_grad():
             blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, _BLOCK))
             return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)

@@ -25,13 +25,13 @@ from .panels import (
     inputs_of,
     read_covariates,
     read_series,
-    scaling_of,
     sizes,
     to_units,
     windows,
 )
 from .passes import Passes
 from .recurrent import draw_masks, gru_forward, gru_shapes
+from .scaling import scaling_of_known
 from .training import Parameters, Split, train
 
 LAWS = ("samples", "normal")
@@ -177,8 +177,8 @@ class DropoutGRU(Net):
         """Inputs and standardised targets; scales are those of the steps before the cut."""
         size = sizes(values[:, :cut])
         units = to_units(values, self.units, size)
-        self.inputs_ = scaling_of(described(known, size)[:, :cut], weights)
-        self.target_ = scaling_of(units[:, :cut, None], weights)
+        self.inputs_ = scaling_of_known(described(known, size)[:, :cut], weights)
+        self.target_ = scaling_of_known(units[:, :cut, None], weights)
         return self._standardised(values, known, size)
 
     def _standardised(self, values: Array, known: Array, size: Array) -> tuple[Any, Array]:

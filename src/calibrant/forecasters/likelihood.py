@@ -23,7 +23,7 @@ def mean_losses(outputs: Tensor, y: Tensor, on: Tensor | None = None) -> Tensor:
     and a constant, with means m and log variances s (Kendall & Gal 2017).
     """
     losses = normal_losses(y, outputs[..., 0], variance(outputs))
-    return losses.mean(dim=-1) if on is None else (losses * on).sum(dim=-1) / on.sum(dim=-1)
+    return losses.mean(dim=-1) if on is None else (losses * on).sum(dim=-1) / on.sum(dim=-1).clamp(min=1)
 
 
 def drawn(outputs: Tensor, generator: Any) -> Tensor:

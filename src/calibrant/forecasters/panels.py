@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .._checks import Array, complain, nonempty, one_of, plain_array, to_array
 from .._types import Labels, Numbers
-from .scaling import Scaling
 
 UNITS = ("mean", "log1p", "none")
 _Float32 = NDArray[np.float32]
@@ -158,12 +157,3 @@ def windows(inputs: _Float32, values: Array, length: int, first: int, last: int)
         np.nan_to_num(values[:, place]).astype(np.float32).reshape(rows, length),
         (seen & there & asked).astype(np.float32).reshape(rows, length),
     )
-
-
-def scaling_of(values: Array, weights: Array) -> Scaling:
-    """Means and deviations of the last axis, of what is not missing; weights (n,) belong to the first."""
-    mass = np.repeat(weights, values[0, ..., 0].size)
-    columns = values.reshape(-1, values.shape[-1]).T
-    seen = [(part[on, None], mass[on]) for part, on in zip(columns, np.isfinite(columns), strict=True)]
-    each = [Scaling.of(*part) if len(part[0]) else Scaling(np.zeros(1), np.ones(1)) for part in seen]
-    return Scaling(np.concatenate([one.mean for one in each]), np.concatenate([one.scale for one in each]))

@@ -46,3 +46,12 @@ class Scaling:
         check_finite(self, "mean", "scale")
         if self.mean.ndim != 1 or self.mean.shape != self.scale.shape or not np.all(self.scale > 0):
             raise ValueError("Scaling must have a mean and a positive scale of each column.")
+
+
+def scaling_of_known(values: Array, weights: Array) -> Scaling:
+    """Means and deviations of the last axis, of what is not missing; weights (n,) belong to the first."""
+    mass = np.repeat(weights, values[0, ..., 0].size)
+    columns = values.reshape(-1, values.shape[-1]).T
+    seen = [(part[on, None], mass[on]) for part, on in zip(columns, np.isfinite(columns), strict=True)]
+    each = [Scaling.of(*part) if len(part[0]) else Scaling(np.zeros(1), np.ones(1)) for part in seen]
+    return Scaling(np.concatenate([one.mean for one in each]), np.concatenate([one.scale for one in each]))
