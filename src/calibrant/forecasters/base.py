@@ -107,7 +107,6 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
             count(getattr(self, name), name)
         number(self.learning_rate, "learning_rate", above=0.0)
         number(self.validation_fraction, "validation_fraction", least=0.0, below=1.0)
-        check_device(self.device)
 
     def _read(self, X: Any, y: Any = None) -> Any:
         """Rows as float64, with targets where there are some; remembers the features in `fit`."""
@@ -127,6 +126,9 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
             Frequencies.
         """
         self._check()
+        check_device(self.device)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = self._read(X, y)
         weights = sample_weights(sample_weight, len(y))
         weights = np.ones(len(y)) if weights is None else weights
