@@ -78,6 +78,9 @@ class NetRegressor(RegressorMixin, Net):
             Frequencies.
         """
         self._check()
+        check_device(self.device)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = self._read(X, y)
         weights = sample_weights(sample_weight, len(y))
         weights = np.ones(len(y)) if weights is None else weights

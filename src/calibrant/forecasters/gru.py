@@ -154,6 +154,7 @@ class DropoutGRU(Net):
             Frequencies.
         """
         self._check()
+        check_device(self.device)
         values = read_series(series)
         known = read_covariates(covariates, *values.shape)
         weights = sample_weights(sample_weight, len(values))

@@ -74,7 +74,6 @@ class Net(BaseEstimator, ABC):
             count(getattr(self, name), name)
         number(self.learning_rate, "learning_rate", above=0.0)
         number(self.validation_fraction, "validation_fraction", least=0.0, below=1.0)
-        check_device(self.device)
 
     def _plan(self) -> Plan:
         decay, decayed = self._decay()
