@@ -147,7 +147,7 @@ class DenseDepthNet(NetRegressor):
     # ---- what a net gives ----
     def _read(self, X: Any, y: Any = None) -> Any:
         images = plain_array(X)
-        images = images if images.dtype.kind in "biuf" else to_array(X, "X")
+        images = (images if images.dtype.kind in "biuf" else to_array(X, "X")).astype(np.float32, copy=False)
         if images.ndim != 4 or images.size == 0:
             raise ValueError(f"`X` must be images (n, h, w, channels); got shape {images.shape}.")
         complain("X", "finite", images, ~np.isfinite(images))
@@ -169,7 +169,8 @@ class DenseDepthNet(NetRegressor):
         return depth
 
     def _scales(self, X: Array, y: Array, weights: Array) -> tuple[Scaling, Scaling]:
-        return Scaling.of(X, weights), scaling_of_known(y[..., None], weights)
+        inputs = Scaling.of(X, weights)
+        return Scaling(inputs.mean.astype(float), inputs.scale.astype(float)), scaling_of_known(y[..., None], weights)
 
     def _sizes(self) -> Sizes:
         return Sizes(self.stem, self.growth, self.layers, self.halvings)
