@@ -176,9 +176,9 @@ def test_wrong_arguments_are_told(fitted, rooms):
         DenseDepthNet().fit(images[:2], depth[:2, :, 1:])
     with pytest.raises(ValueError, match="`y` must be known in some pixel; it is missing in all"):
         DenseDepthNet().fit(images[:2], np.full((2, *SIZE), np.nan))
+    broken = images[:2].copy()
+    broken[1, 0, 0, 0] = np.nan
     with pytest.raises(ValueError, match=r"`X` must be finite; 1 of .* first X\[1, 0, 0, 0\] = nan"):
-        broken = images[:2].copy()
-        broken[1, 0, 0, 0] = np.nan
         DenseDepthNet().fit(broken, depth[:2])
     with pytest.raises(ValueError, match="`growth` must be a whole number of at least 1; got 0"):
         DenseDepthNet(growth=0).fit(images[:2], depth[:2])
