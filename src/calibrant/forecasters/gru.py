@@ -55,6 +55,10 @@ class DropoutGRU(Net):
 
     with means m and log variances s. The last `validation_fraction` of time is held out to stop early.
 
+    Calibrate on forecasts of the past, better of steps that it was not trained on:
+    ``cal = QuantileCalibrator().fit(model.backtest(series, steps=90), series[:, -90:].ravel())``, then
+    ``cal.transform(model.predict_dist(series, horizon=7))``.
+
     How much do I need? A few hundred steps in all, better a thousand; many short series do as well as a long one.
 
     Parameters
