@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -182,3 +184,12 @@ def test_wrong_arguments_are_told(fitted, rooms):
         DenseDepthNet().fit(broken, depth[:2])
     with pytest.raises(ValueError, match="`growth` must be a whole number of at least 1; got 0"):
         DenseDepthNet(growth=0).fit(images[:2], depth[:2])
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_channels_", 4), ("growth", 5), ("n_passes", 0), ("halvings", -1)])
+def test_a_file_that_does_not_fit_together_is_refused(fitted, tmp_path, name, value):
+    net = copy.copy(fitted)
+    setattr(net, name, value)
+    save(net, tmp_path / "forged.calibrant")
+    with pytest.raises(ValueError, match="holds no sound calibrator"):
+        load(tmp_path / "forged.calibrant")

@@ -1,4 +1,7 @@
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -188,6 +191,15 @@ def test_series_of_weight_two_count_twice_and_those_of_weight_zero_not_at_all(rn
         assert_allclose(heavy.parameters_[name], array, atol=2e-6)
 
 
+def test_all_of_time_can_be_trained_on_and_one_series_may_come_alone(rng):
+    sales = weekly(rng, 1, 40)[0]
+    model = DropoutGRU(**{**SMALL, "max_epochs": 2}, validation_fraction=0.0).fit(pd.Series(sales))
+    assert model.loss_curve_.shape == (2, 1) and model.n_train_ == 40
+    frame = pd.DataFrame(weekly(rng, 2, 10).astype(np.float32))
+    assert model.predict_dist(frame, horizon=3).mean().shape == (6,)
+    assert np.isfinite(model.paths([5.0, None, 7.0], horizon=2)).all()
+
+
 def test_the_same_seed_gives_the_same_forecasts_and_leaves_global_generators_alone(rng):
     sales = weekly(rng, 2, 60)
     few = {**SMALL, "max_epochs": 2}
@@ -234,3 +246,15 @@ def test_wrong_data_are_told(fitted):
         DropoutGRU(**SMALL).fit(np.full((2, 30), np.nan))
     with pytest.raises(ValueError, match="`horizon` must be a whole number of at least 1; got 0"):
         model.predict(sales, horizon=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_covariates_", 3), ("lags", 0), ("units", "log"), ("hidden", 13), ("dropout", 1.5), ("parameters_", {})],
+)
+def test_a_file_that_does_not_fit_together_is_refused(fitted, tmp_path, name, value):
+    model = copy.copy(fitted[0])
+    setattr(model, name, value)
+    save(model, tmp_path / "forged.calibrant")
+    with pytest.raises(ValueError, match="holds no sound calibrator"):
+        load(tmp_path / "forged.calibrant")

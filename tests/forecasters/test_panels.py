@@ -64,6 +64,11 @@ def test_later_halves_of_windows_hold_each_value_once(length, first, last):
     assert_array_equal(made.inputs[..., 0][made.weights > 0], targets)
 
 
+def test_no_steps_make_no_windows():
+    made = windows(np.ones((2, 5, 3), np.float32), np.ones((2, 5)), 4, 5, 5)
+    assert made.inputs.shape == (0, 4, 3) and made.targets.shape == made.weights.shape == (0, 4)
+
+
 def test_windows_before_the_beginning_are_empty():
     values = np.array([[5.0, 6.0, 7.0]])
     made = windows(values[..., None].astype(np.float32), values, 4, 0, 3)

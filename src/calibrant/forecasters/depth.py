@@ -213,6 +213,7 @@ class DenseDepthNet(NetRegressor):
         number(self.dropout, "dropout", least=0.0, below=1.0)
 
     def _check_sound(self) -> None:
+        self._check()
         super()._check_sound()
         if self.inputs_.mean.shape != (self.n_channels_,) or self.target_.mean.shape != (1,):
             raise ValueError("DenseDepthNet must have a scaling of each channel and of the target.")

@@ -171,7 +171,7 @@ class DropoutGRU(Net):
         kept, held = (_with_targets(part, weights) for part in parts)
         if not len(kept[0].inputs):
             raise ValueError("`series` must have values before the part of time that is held out; there are none.")
-        with few_threads(self.batch_size * self.window * sum(map(prod, self._shapes().values()))):
+        with few_threads(self.batch_size * sum(map(prod, self._shapes().values()))):
             parameters, history = self._trained_on(kept, held)
         self.parameters_ = {name: tensor.cpu().numpy().copy() for name, tensor in parameters.items()}
         self.loss_curve_, self.n_train_ = np.array(history), float(kept[1].sum())
@@ -299,6 +299,7 @@ class DropoutGRU(Net):
         choices(units=(self.units, UNITS), law=(self.law, LAWS))
 
     def _check_sound(self) -> None:
+        self._check()
         super()._check_sound()
         if self.inputs_.mean.shape != (self.n_covariates_ + 1,) or self.target_.mean.shape != (1,):
             raise ValueError("DropoutGRU must have a scaling of each covariate, of the sizes and of the target.")

@@ -153,7 +153,7 @@ def windows(inputs: _Float32, values: Array, length: int, first: int, last: int)
     seen = np.isfinite(values[:, place])
     rows = len(values) * len(ends)
     return Windows(
-        (inputs[:, place] * there[..., None].astype(np.float32)).reshape(rows, length, -1),
+        (inputs[:, place] * there[..., None].astype(np.float32)).reshape(rows, length, inputs.shape[2]),
         np.nan_to_num(values[:, place]).astype(np.float32).reshape(rows, length),
         (seen & there & asked).astype(np.float32).reshape(rows, length),
     )
