@@ -19,7 +19,8 @@ from .backend import Tensor, check_device, few_threads, generator_of, need_torch
 from .scaling import Scaling
 from .training import Parameters, Plan, Split, split_of, train
 
-_BLOCK = 2**20  # activations of one layer that are held together in forecasts
+_BLOCK = 2**18  # activations of one layer that are held together in forecasts: they stay in the cache
+_DEVICE_BLOCK = 2**25  # on a GPU, which has more room and less patience
 
 
 class NetRegressor(RegressorMixin, BaseEstimator, ABC):
@@ -192,9 +193,10 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
         """
         torch = need_torch()
         parameters = {name: self._tensor(array) for name, array in self.parameters_.items()}
-        steps = sum(array.size for array in self.parameters_.values()) * min(len(X), max(1, _BLOCK // width))
+        block = _BLOCK if check_device(self.device).type == "cpu" else _DEVICE_BLOCK
+        steps = min(len(X) * width, block) * max(array.shape[-1] for array in self.parameters_.values())
         with few_threads(steps), torch.no_grad():
-            blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, _BLOCK))
+            blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, block))
             return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)
 
     def _tensor(self, array: Any) -> Tensor:
@@ -208,8 +210,7 @@ class NetRegressor(RegressorMixin, BaseEstimator, ABC):
     def _check_sound(self) -> None:
         """Raise ValueError if what was learned cannot be: it may come from anywhere."""
         check_finite(self, "n_train_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != self.n_features_in_:
+        if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) != self.n_features_in_:
             raise ValueError(f"{type(self).__name__}.feature_names_in_ must name {self.n_features_in_} features.")
         found = {name: array.shape for name, array in self.parameters_.items()}
         if found != self._shapes():
