@@ -19,7 +19,8 @@ from .net import Net
 from .scaling import Scaling
 from .training import Parameters, Split, split_of, train
 
-_BLOCK = 2**20  # activations of one layer that are held together in forecasts
+_BLOCK = 2**18  # activations of one layer that are held together in forecasts: they stay in the cache
+_DEVICE_BLOCK = 2**25  # on a GPU, which has more room and less patience
 
 
 class NetRegressor(RegressorMixin, Net):
@@ -131,7 +132,8 @@ class NetRegressor(RegressorMixin, Net):
         """
         torch = need_torch()
         parameters = {name: self._tensor(array) for name, array in self.parameters_.items()}
-        rows = min(len(X), max(1, _BLOCK // width))
-        with few_threads(rows * self._work(X)), torch.no_grad():
-            blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, _BLOCK))
+        block = _BLOCK if check_device(self.device).type == "cpu" else _DEVICE_BLOCK
+        steps = max(width, min(len(X) * width, block)) * max(array.shape[-1] for array in self.parameters_.values())
+        with few_threads(steps), torch.no_grad():
+            blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, block))
             return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)

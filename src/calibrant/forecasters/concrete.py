@@ -34,7 +34,7 @@ class ConcreteDropoutMLP(FeedForward):
     .. math:: \frac1N\sum_l\Big(\frac{\ell^2}{2}\frac{\lVert W_l\rVert^2}{1-p_l} - K_l H(p_l)\Big),\qquad
               H(p) = -p\log p - (1-p)\log(1-p)
 
-    (Gal, Hron and Kendall 2017, eq. 1 to 5; their M is :math:`W/(1-p)`). Of S passes with means :math:`\mu_s` and
+    (Gal, Hron and Kendall 2017; their M is :math:`W/(1-p)`). Of S passes with means :math:`\mu_s` and
     variances :math:`\sigma_s^2` the forecast is normal, with mean :math:`\bar\mu` and variance
     :math:`\frac1S\sum_s (\sigma_s^2 + (\mu_s - \bar\mu)^2)`; ``law="mixture"`` keeps the passes apart.
 

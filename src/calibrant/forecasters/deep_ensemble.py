@@ -25,7 +25,7 @@ class DeepEnsemble(FeedForward):
     .. math:: \tfrac12\log \sigma^2(x) + \frac{(y - \mu(x))^2}{2\sigma^2(x)},\qquad
               \sigma^2 = \log(1 + e^{o}) + 10^{-6}
 
-    (Lakshminarayanan, Pritzel and Blundell 2017, eq. 1), with o its second output; the forecast is the mixture
+    (Lakshminarayanan, Pritzel and Blundell 2017), with o its second output; the forecast is the mixture
     :math:`\frac1M\sum_m N(\mu_m, \sigma_m^2)`. All are trained at once, as one batch of matrices.
 
     Parameters

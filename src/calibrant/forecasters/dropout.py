@@ -22,17 +22,19 @@ class DropoutMLP(FeedForward):
 
     .. math:: \frac1N\sum_i \tfrac12 (y_i - \hat y_i)^2 + \lambda\sum_l (\lVert W_l\rVert^2 + \lVert b_l\rVert^2)
 
-    (Gal and Ghahramani 2016, eq. 1). Of S passes :math:`\hat y^{(s)}` the forecast is
+    (Gal and Ghahramani 2016). Of S passes :math:`\hat y^{(s)}` the forecast is
 
     .. math:: N\Big(\bar y,\ \tau^{-1} + \frac1S\sum_s (\hat y^{(s)} - \bar y)^2\Big),\qquad
               \tau = \frac{\ell^2(1-p)}{2N\lambda}
 
-    a normal law with the mean and the variance of the passes, as in Kuleshov et al. (2018), §3.4;
+    a normal law with the mean and the variance of the passes, as in Kuleshov et al. (2018), §3.3;
     ``law="mixture"`` keeps the passes apart, :math:`\frac1S\sum_s N(\hat y^{(s)}, \tau^{-1})`. Inputs and target are
     standardised, and :math:`\tau` is the precision of the standardised target.
 
     The noise :math:`\tau^{-1} = 2N\lambda/\ell^2(1-p)` grows with N as long as :math:`\lambda` does not fall: beyond
-    2 500 rows the defaults state more noise than the target varies. Calibrate, or give `precision`.
+    2 500 rows the defaults state more noise than the target varies. Calibrate, or give `precision`. In
+    ``CalibratedRegressor(DropoutMLP(), ensemble=False)`` the model of all rows states more noise than those of the
+    folds, from which the calibrator learned; with ``ensemble=True`` or a `precision` it does not.
 
     Parameters
     ----------

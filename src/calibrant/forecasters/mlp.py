@@ -64,6 +64,6 @@ def forward(parameters: Parameters, x: Tensor, factors: Sequence[Tensor | None] 
 
 def activated(h: Tensor, slope: Tensor | None = None) -> Tensor:
     """ReLU; with slopes (members, 1, 1), these below 0."""
-    torch = need_torch()
-    positive = torch.relu(h)
-    return positive if slope is None else positive - slope.reshape(-1, *[1] * (h.ndim - 1)) * torch.relu(-h)
+    if slope is None:
+        return h.relu_()  # in place: h is the layer's own, and its product needs it no more
+    return h.relu() - slope.reshape(-1, *[1] * (h.ndim - 1)) * (-h).relu()

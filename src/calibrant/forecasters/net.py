@@ -98,8 +98,7 @@ class Net(BaseEstimator, ABC):
     def _check_sound(self) -> None:
         """Raise ValueError if what was learned cannot be: it may come from anywhere."""
         check_finite(self, "n_train_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != self.n_features_in_:
+        if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) != self.n_features_in_:
             raise ValueError(f"{type(self).__name__}.feature_names_in_ must name {self.n_features_in_} features.")
         found = {name: array.shape for name, array in self.parameters_.items()}
         if found != self._shapes():

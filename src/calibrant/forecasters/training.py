@@ -104,7 +104,7 @@ def _adam(parameters: Parameters, plan: Plan) -> Any:
     others = [tensor for name, tensor in parameters.items() if name not in plan.decayed]
     groups = [(decayed, plan.decay), (others, 0.0)]
     given = [{"params": mine, "weight_decay": decay} for mine, decay in groups if mine]
-    return torch.optim.Adam(given, lr=plan.learning_rate)
+    return torch.optim.Adam(given, lr=plan.learning_rate, fused=True)
 
 
 class _Best:
