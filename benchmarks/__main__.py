@@ -14,6 +14,7 @@ from benchmarks import (  # noqa: E402
     decisions,
     density,
     ensembles,
+    forecasters,
     gp_beta,
     gpc,
     large,
@@ -38,6 +39,7 @@ TABLES = {
     "tables": tables.lines,
     "report": report.lines,
     "summaries": summaries.lines,
+    "forecasters": forecasters.lines,
 }
 
 

@@ -18,7 +18,9 @@ def loaded(module: str) -> set[str]:
 
 
 def test_import_loads_nothing_heavy():
-    ours = loaded("calibrant.classification, calibrant.metrics, calibrant.select, calibrant.store")
+    ours = loaded(
+        "calibrant.classification, calibrant.metrics, calibrant.select, calibrant.forecasters, calibrant.store"
+    )
     assert not ours & {"matplotlib", "torch", "polars", "typer", "ngboost"}
     assert ours & {"pandas", "pyarrow"} <= loaded("sklearn") & {"pandas", "pyarrow"}
 

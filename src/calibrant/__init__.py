@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from .calibration import *
     from .classification import *
     from .distributions import *
+    from .forecasters import *
     from .regression import *
     from .report.writing import report as report
     from .select import *
     from .store import *
 
-_OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "store")
+_OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "forecasters", "store")
 _OWN = ("__version__", "displays", "metrics", "report")
 
 

@@ -277,6 +277,20 @@ def count(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def number(value: Any, name: str, *, above: float = -np.inf, least: float = -np.inf, below: float = np.inf) -> float:
+    """One finite number within bounds; ``above`` and ``below`` are not reached, ``least`` may be.
+
+    >>> number(0.5, "dropout", least=0, below=1)
+    0.5
+    """
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if real and above < value < below and value >= least and np.isfinite(value):
+        return float(value)
+    rules = [("above", above), ("of at least", least), ("below", below)]
+    told = " and ".join(f"{word} {bound:g}" for word, bound in rules if np.isfinite(bound))
+    raise ValueError(f"`{name}` must be a number{' ' + told if told else ''}; got {value!r}.")
+
+
 def choices(**given: tuple[Any, Iterable[Any]]) -> None:
     """Members of short lists, each given with its list."""
     for name, (value, listed) in given.items():

@@ -114,6 +114,9 @@ def command(
     **Example:** `calibrant apply shop.calibrant new.parquet --levels 0.1,0.9 --coverage 0.9 -o calibrated.parquet`
     """
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
+    if not hasattr(fitted, "transform"):
+        kind = type(fitted).__name__
+        raise ValueError(f"`{calibrator}` holds a forecaster, {kind}, which predicts from features; give a calibrator.")
     if json and str(output) == PIPE:
         raise ValueError("--json is for results; with -o - the table itself is written to stdout.")
     source = open_table(table, asked.reading)

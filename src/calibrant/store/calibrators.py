@@ -43,11 +43,11 @@ _TYPES = {"method": str, "rows": int, "saved": str, "library": str, "version": i
 
 
 def save(calibrator: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
-    """Save a fitted calibrator: one file, numbers and texts only, the same bits when it is loaded.
+    """Save a fitted calibrator or forecaster: one file, numbers and texts only, the same bits when it is loaded.
 
     Parameters
     ----------
-    calibrator : fitted calibrator of this library
+    calibrator : fitted calibrator or forecaster of this library
         Chains, groups and choices too, as long as their parts are of this library.
     path : path
         Written exactly as given, whole or not at all.
@@ -92,7 +92,7 @@ def save(calibrator: Any, path: str | os.PathLike[str], *, metadata: dict[str, A
 
 
 def load(path: str | os.PathLike[str]) -> SavedCalibrator:
-    """Load a calibrator that `save` wrote. Nothing in the file is executed.
+    """Load a calibrator or forecaster that `save` wrote. Nothing in the file is executed.
 
     Raises
     ------

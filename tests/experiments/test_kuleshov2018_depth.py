@@ -1,0 +1,56 @@
+import json
+
+import numpy as np
+import pytest
+
+from calibrant import Normal, QuantileCalibrator, metrics
+from experiments.kuleshov2018 import depth as experiment
+from experiments.kuleshov2018.depth import Pixels, Settings, compared, judged, learn, page
+
+
+def overconfident(rng, n):
+    depth = rng.gamma(4.0, 1.0, n).astype(np.float32)
+    mean = depth + rng.normal(0, 0.6, n).astype(np.float32)
+    return Pixels(mean, np.full(n, 0.2, np.float32), depth)
+
+
+def test_a_row_tells_what_test_pixels_say():
+    truth, law = np.array([0.0, 1.0, 3.0]), Normal(np.zeros(3), 1.0)
+    row = judged("none", "-", truth, law)
+    assert row.covered == pytest.approx(2 / 3)
+    assert row.rmse == pytest.approx(np.sqrt(10 / 3))
+    assert row.nll == metrics.nll(truth, law) and row.calibration_error == metrics.calibration_error(truth, law)
+
+
+def test_maps_learned_in_parts_are_those_of_all_pixels(rng, monkeypatch):
+    pixels = overconfident(rng, 5000)
+    whole = QuantileCalibrator().fit(pixels.law, pixels.depth)
+    monkeypatch.setattr(experiment, "AT_ONCE", 700)
+    parts = QuantileCalibrator()
+    learn(parts, pixels)
+    assert parts.n_rows_ == 5000
+    z = np.linspace(-4, 4, 30)
+    np.testing.assert_allclose(parts.map_(z), whole.map_(z), atol=1e-6)
+
+
+def test_every_map_at_least_halves_the_error_of_overconfident_pixels(rng):
+    rows, _ = compared({name: overconfident(rng, 20_000) for name in ("train", "held", "test")})
+    assert [(row.map, row.learned_from) for row in rows[::2]] == [
+        ("none", "-"),
+        ("isotonic", "other images"),
+        ("spline", "other images"),
+    ]
+    assert all(row.calibration_error < 0.1 * rows[0].calibration_error for row in rows[1:])
+    assert all(abs(row.covered - 0.9) < 0.01 and row.pixels == 20_000 for row in rows[1:])
+
+
+def test_the_experiment_runs_and_writes_what_it_found(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("torch")
+    few = {"stem": 4, "growth": 3, "layers": 1, "halvings": 1, "max_epochs": 2, "n_passes": 2}
+    monkeypatch.setattr(experiment, "QUICK", Settings(8, 4, 4, (12, 16), few))
+    assert experiment.main(["--quick", "--out", str(tmp_path / "new")]) == 0
+    result = json.loads((tmp_path / "new" / "depth.json").read_text())
+    assert len(result["rows"]) == 5 and result["rows"][1]["pixels"] == 8 * 12 * 16
+    text = (tmp_path / "new" / "depth.md").read_text()
+    assert text == page(result) + "\n" == capsys.readouterr().out
+    assert "0.0550 -> 0.0241" in text
