@@ -427,6 +427,13 @@ def test_bad_rows():
             DeepEnsemble(1, device="cuda").fit(X, y)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_steps_that_are_too_large_are_told(share):
+    X, y, _ = waves(40)
+    with pytest.raises(ValueError, match=r"training went astray: `learning_rate` 1e\+30 is too large"):
+        DeepEnsemble(1, learning_rate=1e30, validation_fraction=share, **SMALL).fit(X, y)
+
+
 def test_without_torch_it_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"forecasters need torch.*pip install 'calibrant\[torch\]'"):
