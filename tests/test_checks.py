@@ -15,7 +15,7 @@ from calibrant import (
     concatenate,
     metrics,
 )
-from calibrant._checks import sample_weights, to_array
+from calibrant._checks import number, sample_weights, to_array
 
 
 def test_ragged_lists_are_named():
@@ -29,6 +29,17 @@ def test_tensors_of_any_float_type_and_with_gradients():
         values = torch.tensor([0.5, 2.0], dtype=kind, requires_grad=True)
         assert to_array(values, "y").tolist() == [0.5, 2.0]
     assert to_array(torch.tensor([1, 2]), "y").tolist() == [1.0, 2.0]
+
+
+def test_numbers_within_bounds():
+    assert number(np.float32(0.5), "rate", least=0, below=1) == 0.5 and number(0, "rate", least=0) == 0.0
+    for value in (1, 1.5, -0.1, np.nan, True, "0.5", None, [0.5]):
+        with pytest.raises(ValueError, match="`rate` must be a number of at least 0 and below 1; got "):
+            number(value, "rate", least=0, below=1)
+    with pytest.raises(ValueError, match="`rate` must be a number above 2; got 2"):
+        number(2, "rate", above=2)
+    with pytest.raises(ValueError, match="`rate` must be a number; got inf"):
+        number(np.inf, "rate")
 
 
 @pytest.mark.parametrize("weight", [1e300, 1e308])

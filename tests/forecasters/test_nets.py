@@ -345,6 +345,28 @@ def test_the_same_every_time_and_global_generators_are_left_alone(name):
 
 
 @pytest.mark.parametrize("name", NETS)
+def test_every_tensor_is_made_on_the_device_of_the_net(name):
+    """Where none is named they would be on the default device, which here can compute nothing."""
+    X, y, _ = waves(40)
+    expected = clone(NETS[name]).fit(X, y).predict(X)
+    with torch.device("meta"):
+        found = clone(NETS[name]).fit(X, y).predict(X)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", NETS)
+def test_on_a_gpu(name):
+    X, y, _ = waves(200)
+    model = clone(NETS[name]).set_params(device="cuda").fit(X, y)
+    again = clone(model).fit(X, y)
+    found = model.predict_dist(X)
+    np.testing.assert_allclose(again.predict(X), found.mean(), rtol=1e-4)
+    if isinstance(model, DeepEnsemble):  # others draw passes by the device's generator
+        np.testing.assert_allclose(model.set_params(device="cpu").predict(X), found.mean(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", NETS)
 def test_rows_are_forecast_in_blocks(name, monkeypatch):
     X, y, _ = waves(40)
     model = clone(NETS[name]).fit(X, y)
@@ -425,6 +447,13 @@ def test_bad_rows():
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="torch sees no GPU for 'cuda'. Say device='cpu'"):
             DeepEnsemble(1, device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_steps_that_are_too_large_are_told(share):
+    X, y, _ = waves(40)
+    with pytest.raises(ValueError, match=r"training went astray: `learning_rate` 1e\+30 is too large"):
+        DeepEnsemble(1, learning_rate=1e30, validation_fraction=share, **SMALL).fit(X, y)
 
 
 def test_without_torch_it_says_what_to_do(monkeypatch):

@@ -91,6 +91,11 @@ class NetRegressor(RegressorMixin, Net):
         with few_threads(self.batch_size * self._work(X)):
             parameters, self.loss_curve_ = self._trained(X, y, weights)
         self.parameters_ = {name: tensor.cpu().numpy().copy() for name, tensor in parameters.items()}
+        finite = all(np.isfinite(array).all() for array in self.parameters_.values())
+        if not (finite and np.isfinite(self.loss_curve_).any(axis=0).all()):
+            raise ValueError(
+                f"training went astray: `learning_rate` {self.learning_rate!r} is too large for these rows."
+            )
         self.n_rows_ = len(y)
         return self
 
