@@ -13,6 +13,7 @@ import torch
 from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
 
 from benchmarks.forecasters import loop_of_passes
 from benchmarks.timing import cpu_seconds
@@ -30,7 +31,7 @@ from calibrant import (
     save,
 )
 from calibrant.cli import main
-from calibrant.forecasters import base
+from calibrant.forecasters import base, fit_together
 from calibrant.forecasters.concrete import concrete_factors, concrete_penalty
 from calibrant.forecasters.mlp import forward
 from calibrant.forecasters.training import Plan, Split, split_of, train
@@ -549,3 +550,24 @@ def test_passes_at_once_take_less_than_a_loop():
     np.testing.assert_array_equal(law.parameters_["weight1"], model.parameters_["weight1"])
     found = (law.predict_dist(X[:20]).std() / law.target_.scale[0]).mean()
     assert found == pytest.approx(passes.std(axis=0).mean(), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "net", [DropoutMLP(), ConcreteDropoutMLP(), DeepEnsemble(3), DeepEnsemble(2, adversarial=0.01)]
+)
+def test_nets_of_several_parts_are_trained_at_once(net, rng):
+    X = rng.normal(size=(203, 3))
+    y, w = X[:, 0] + rng.normal(size=203), rng.integers(1, 4, 203)
+    net.set_params(hidden=(16,), max_epochs=30, random_state=3)
+    parts = [train for train, _ in KFold(4).split(X)]
+    together = fit_together(net, X, y, parts, sample_weight=w)
+    for one, rows in zip(together, parts, strict=True):
+        alone = clone(net).fit(X[rows], y[rows], sample_weight=w[rows])
+        assert one.n_rows_ == alone.n_rows_ and one.n_train_ == alone.n_train_ and one.seed_ == alone.seed_
+        assert {k: v.shape for k, v in one.parameters_.items()} == {k: v.shape for k, v in alone.parameters_.items()}
+        assert one.target_.mean == alone.target_.mean
+        assert metrics.nll(y, one.predict_dist(X)) == pytest.approx(metrics.nll(y, alone.predict_dist(X)), abs=0.15)
+    single = fit_together(net, X, y, [parts[1]], sample_weight=w)[0]
+    alone = clone(net).fit(X[parts[1]], y[parts[1]], sample_weight=w[parts[1]])
+    for name, array in single.parameters_.items():
+        np.testing.assert_array_equal(array, alone.parameters_[name])

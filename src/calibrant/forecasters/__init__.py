@@ -6,5 +6,6 @@ from .depth import DenseDepthNet
 from .dropout import DropoutMLP
 from .gru import DropoutGRU
 from .panels import panel
+from .together import fit_together
 
-__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DenseDepthNet", "DropoutGRU", "DropoutMLP", "panel"]
+__all__ = ["ConcreteDropoutMLP", "DeepEnsemble", "DenseDepthNet", "DropoutGRU", "DropoutMLP", "fit_together", "panel"]

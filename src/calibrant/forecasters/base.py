@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import Array, index_of, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
-from .backend import Tensor, check_device, few_threads, generator_of, need_torch, seed_of
+from .backend import Tensor, check_device, few_threads, need_torch, seed_of
 from .net import Net
 from .scaling import Scaling
-from .training import Parameters, Split, split_of, train
+from .together import Table, train_together
+from .training import Parameters, held_of
 
 _BLOCK = 2**18  # activations of one layer that are held together in forecasts: they stay in the cache
 _DEVICE_BLOCK = 2**25  # on a GPU, which has more room and less patience
@@ -49,8 +50,13 @@ class NetRegressor(RegressorMixin, Net):
     def _members(self) -> int:
         return 1
 
-    def _penalty(self, parameters: Parameters, rows: float) -> Tensor | None:
-        """What is added to the mean loss, (members,); ``rows`` are trained on."""
+    @property
+    def _shares_training(self) -> bool:
+        """Whether the loss of rows needs nothing but parameters, rows and noise."""
+        return True
+
+    def _penalty(self, parameters: Parameters, rows: Tensor) -> Tensor | None:
+        """What is added to the mean loss, (members,); ``rows`` (members,) are trained on."""
         return None
 
     def _scales(self, X: Array, y: Array, weights: Array) -> tuple[Scaling, Scaling]:
@@ -78,6 +84,11 @@ class NetRegressor(RegressorMixin, Net):
         sample_weight : array-like (n,), optional
             Frequencies.
         """
+        train_together([self], [self._begun(X, y, sample_weight)])
+        return self
+
+    def _begun(self, X: Any, y: Any, sample_weight: Any) -> Table:
+        """Checked rows of weight above 0, after which they are standardised."""
         self._check()
         check_device(self.device)
         if y is None:
@@ -85,37 +96,27 @@ class NetRegressor(RegressorMixin, Net):
         X, y = self._read(X, y)
         weights = sample_weights(sample_weight, len(y))
         weights = np.ones(len(y)) if weights is None else weights
-        X, y, weights = X[weights > 0], np.asarray(y, dtype=np.float64)[weights > 0], weights[weights > 0]
-        self.inputs_, self.target_ = self._scales(X, y, weights)
+        there = weights > 0
+        table = Table(X[there], np.asarray(y, dtype=np.float64)[there], weights[there])
+        self.inputs_, self.target_ = self._scales(*table)
         self.seed_ = seed_of(self.random_state)
-        with few_threads(self.batch_size * self._work(X)):
-            parameters, self.loss_curve_ = self._trained(X, y, weights)
+        return table
+
+    def _trained_on(self, table: Table) -> float:
+        """Rows that are not held out, by weight."""
+        rows = len(table.y)
+        return float(table.weights.sum()) * (rows - held_of(rows, self.validation_fraction)) / rows
+
+    def _finish(self, parameters: Parameters, losses: Array, table: Table) -> None:
+        """Keep what was learned: parameters, and the losses (epochs, members)."""
+        self.loss_curve_, self.n_train_ = losses, self._trained_on(table)
         self.parameters_ = {name: tensor.cpu().numpy().copy() for name, tensor in parameters.items()}
         finite = all(np.isfinite(array).all() for array in self.parameters_.values())
-        if not (finite and np.isfinite(self.loss_curve_).any(axis=0).all()):
+        if not (finite and np.isfinite(losses).any(axis=0).all()):
             raise ValueError(
                 f"training went astray: `learning_rate` {self.learning_rate!r} is too large for these rows."
             )
-        self.n_rows_ = len(y)
-        return self
-
-    def _trained(self, X: Array, y: Array, weights: Array) -> tuple[Parameters, Array]:
-        """Parameters, and the losses (epochs, members)."""
-        generator = generator_of(self.seed_, check_device(self.device))
-        x, t = self._tensor(self.inputs_(X)), self._tensor(self.target_(y[..., None])[..., 0])
-        kept, held = split_of(len(y), self.validation_fraction, self._members(), generator)
-        split = Split(kept, held, self._tensor((weights / weights.mean()).astype(np.float32)))
-        parameters = self._start(generator)
-        rows = float(weights.sum()) * kept.shape[1] / len(y)
-        self.n_train_ = rows
-
-        def losses(numbers: Tensor, training: bool) -> Tensor:
-            return self._row_losses(parameters, x[numbers], t[numbers], generator if training else None)
-
-        penalised = self._penalty(parameters, rows) is not None
-        penalty = (lambda: self._penalty(parameters, rows)) if penalised else None
-        best, history = train(parameters, losses, split, self._plan(), generator, penalty)
-        return best, np.array(history)
+        self.n_rows_ = len(table.y)
 
     def predict_dist(self, X: Any) -> Distribution:
         """Forecasts of the rows of X; a pandas index is kept."""

@@ -155,7 +155,7 @@ class ConcreteDropoutMLP(FeedForward):
         outputs = forward(parameters, x, factors)
         return normal_losses(y, outputs[..., 0], _variance(outputs))
 
-    def _penalty(self, parameters: Parameters, rows: float) -> Tensor:
+    def _penalty(self, parameters: Parameters, rows: Tensor) -> Tensor:
         return concrete_penalty(parameters, self.length_scale) / rows
 
     def _law(self, X: Array) -> Distribution:

@@ -12,6 +12,7 @@ from ..distributions import Distribution
 from .backend import Tensor, need_torch
 from .feed_forward import FeedForward, normal_losses
 from .mlp import forward
+from .scaling import Scaling
 from .training import Parameters
 
 LEAST = 1e-6  # variance of the standardised target
@@ -130,9 +131,14 @@ class DeepEnsemble(FeedForward):
     def _members(self) -> int:
         return self.n_members
 
-    def _trained(self, X: Array, y: Array, weights: Array) -> tuple[Parameters, Array]:
-        self.ranges_ = np.ptp(self.inputs_(X), axis=0)
-        return super()._trained(X, y, weights)
+    @property
+    def _shares_training(self) -> bool:
+        return not self.adversarial  # which knows the ranges of its own features
+
+    def _scales(self, X: Array, y: Array, weights: Array) -> tuple[Scaling, Scaling]:
+        inputs, target = super()._scales(X, y, weights)
+        self.ranges_ = np.ptp(inputs(X), axis=0)
+        return inputs, target
 
     def _row_losses(self, parameters: Parameters, x: Tensor, y: Tensor, generator: Any) -> Tensor:
         if generator is None or not self.adversarial:

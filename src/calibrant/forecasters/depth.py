@@ -172,6 +172,10 @@ class DenseDepthNet(NetRegressor):
         inputs = Scaling.of(X, weights)
         return Scaling(inputs.mean.astype(float), inputs.scale.astype(float)), scaling_of_known(y[..., None], weights)
 
+    @property
+    def _shares_training(self) -> bool:
+        return False
+
     def _sizes(self) -> Sizes:
         return Sizes(self.stem, self.growth, self.layers, self.halvings)
 

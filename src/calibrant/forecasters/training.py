@@ -57,11 +57,16 @@ class Split:
     weights: Tensor
 
 
+def held_of(rows: int, share: float) -> int:
+    """How many rows are held out."""
+    return int(share * rows) if rows > 1 else 0
+
+
 def split_of(rows: int, share: float, members: int, generator: Any) -> tuple[Tensor, Tensor]:
     """Numbers of rows to train on and to hold out, drawn for each member; none is held out of very few rows."""
     torch = need_torch()
     order = _shuffles(members, rows, generator)
-    held = int(share * rows) if rows > 1 else 0
+    held = held_of(rows, share)
     return torch.split(order, [rows - held, held], dim=1)  # type: ignore[no-any-return]
 
 
