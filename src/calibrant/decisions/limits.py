@@ -128,10 +128,10 @@ def cheapest_action(
     >>> cheapest_action(Normal([10.0, 10.8, 13.0], 0.4), 9.0, 11.0, costs=costs)
     array(['ship', 'measure', 'measure'], dtype='<U7')
     """
-    if not isinstance(costs, Mapping) or not costs:
+    if not hasattr(costs, "values"):
         raise TypeError("`costs` must be a dict of actions, each with its cost below, within and above the limits.")
     table = finite(to_array(list(costs.values()), "costs"), "costs")
-    if table.shape != (len(costs), 3):
+    if not len(costs) or table.shape != (len(costs), 3):
         raise ValueError("`costs` must have three numbers an action: below, within and above the limits.")
     expected = limit_probabilities(dist, low, high) @ table.T
     return np.asarray(np.array(list(costs))[np.argmin(expected, axis=1)])

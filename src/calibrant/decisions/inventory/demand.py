@@ -9,14 +9,14 @@ import numpy as np
 from ..._checks import Array
 from ...distributions.base import Distribution
 
-FINE = 8  # steps a unit of the grid, at least, where the law is looked at
-STEPS = 256  # steps of the sums that bound orders
+FINE = 4  # steps a unit of the grid, at least, where the law is looked at
+STEPS = 128  # steps of the sums that bound orders
 
 
 def grid_masses(law: Distribution, unit: Array, size: int) -> Array:
     r"""Probabilities of demand 0, u, 2u, ... and of at least (size - 1) u, by row; (n, size).
 
-    A law is taken in steps of h (1 where the unit is less than 16), :math:`P(kh) = F(kh + h/2) - F(kh - h/2)` with
+    A law is taken in steps of h (1 where the unit is less than 8), :math:`P(kh) = F(kh + h/2) - F(kh - h/2)` with
     all below 0 at 0: what a count already is. Steps between two places of the grid go to both, in such parts that the
     mean stays.
 
@@ -38,21 +38,24 @@ def grid_masses(law: Distribution, unit: Array, size: int) -> Array:
     return np.asarray(out).reshape(n, size + 1)[:, :size]
 
 
-def most_sold(laws: Sequence[Distribution], chance: float) -> Array:
-    r"""Most units that sell with more than a chance during some days, by row: the last a with :math:`P(D \ge a) > p`.
+def most_sold(laws: Sequence[Distribution], spans: Sequence[slice], chance: float) -> Array:
+    r"""Most units that sell with more than a chance during spans of days, (n, spans): the last a with P(D >= a) > p.
 
-    D is the sum of the days' demand, taken for independent. Days of more than 256 units in all are summed in larger
-    steps, and the bound is as much higher as these could hide.
+    D is the sum of the days' demand, taken for independent. Sums of more than 128 units are made in larger steps, and
+    the bound is as much higher as these could hide.
     """
-    days, n = len(laws), len(laws[0])
-    if not 0 < chance < 1:
-        return np.zeros(n)
-    highest = [np.ceil(law.ppf(np.full(n, 1 - chance / days))) for law in laws]
-    top = np.maximum(highest, 0.0).sum(axis=0)  # P(D > top) <= chance
+    n, longest = len(laws[0]), max((len(laws[span]) for span in spans), default=0)
+    if not 0 < chance < 1 or not longest:
+        return np.zeros((n, len(spans)))
+    high = np.maximum([np.ceil(law.ppf(np.full(n, 1 - chance / longest))) for law in laws], 0.0)
+    top = np.max([high[span].sum(axis=0) for span in spans], axis=0)  # P(D > top) <= chance
     unit = np.maximum(1.0, np.ceil(top / STEPS))
     size = int(np.ceil(top / unit).max(initial=0)) + 2
-    spectra = [np.fft.rfft(grid_masses(law, unit, size), days * size) for law in laws]
-    total = np.fft.irfft(np.prod(spectra, axis=0), days * size)
-    at_least = np.cumsum(total[:, ::-1], axis=1)[:, ::-1]
-    units = unit * np.sum(at_least[:, 1:size] > chance - 1e-9, axis=1)
-    return np.asarray(units + np.where(unit > 1, days * unit, 0.0))
+    spectra = np.fft.rfft([grid_masses(law, unit, size) for law in laws], longest * size)
+    steps = []
+    for span in spans:
+        total = np.fft.irfft(spectra[span].prod(axis=0), longest * size)
+        at_least = np.cumsum(total[:, ::-1], axis=1)[:, ::-1]
+        steps.append(np.sum(at_least[:, 1:size] > chance - 1e-9, axis=1))
+    hidden = np.where(unit > 1, longest, 0)
+    return np.asarray(unit[:, None] * (np.column_stack(steps) + hidden[:, None]))

@@ -38,15 +38,15 @@ def after_sales(value: Array, masses: Array, sold: int) -> Array:
     >>> after_sales(V, np.array([[0.5, 0.25, 0.25]]), 1)
     array([[ 0. ,  5. , 12.5]])
     """
-    n, sizes = len(value), value.shape[1 : 1 + sold]
-    corner = value[(slice(None), *[0] * sold)].reshape(n, 1, -1)
-    table = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1, None] * corner
-    for k in range(sold, 1, -1):
-        line = value[(slice(None), *[0] * (k - 1))].reshape(n, sizes[k - 1], -1)
-        table = _lengthen(table, line, masses, 1 + sum(sizes[: k - 1]) - (k - 1))
+    n, sizes, lines = len(value), value.shape[1 : 1 + sold], [value]
+    for _ in sizes:
+        lines.append(lines[-1][:, 0])  # nothing left of one delivery more
+    table = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1, None] * lines[-1].reshape(n, 1, -1)
+    for k in range(sold - 1, 0, -1):
+        line = lines[k].reshape(n, sizes[k], -1)
+        table = _lengthen(table, line, masses, 1 + sum(size - 1 for size in sizes[:k]))
     if sold:
-        line = value.reshape(n, sizes[0], -1)
-        table = _shifts(masses, sizes[0]) @ line + table[:, : sizes[0]]
+        table = _shifts(masses, sizes[0]) @ value.reshape(n, sizes[0], -1) + table[:, : sizes[0]]
     return table.reshape(value.shape)
 
 

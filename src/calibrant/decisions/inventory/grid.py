@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..._checks import Array
 
 
-def units(most: Array, levels: int, pack: int) -> Array:
-    """The smallest unit for which ``most`` (n,) units take at most so many levels: a divisor or multiple of the pack.
+def units(most: Array, together: Sequence[Sequence[int]], max_states: int, pack: int) -> Array:
+    """The smallest unit of each series, a divisor or multiple of the pack, for which no grid has too many places.
 
-    >>> units(np.array([20.0, 55.0, 200.0, 2000.0]), 21, 12)
-    array([  1.,   3.,  12., 108.])
+    Parameters
+    ----------
+    most : ndarray (n, deliveries)
+        Most units of each delivery. All series share the grid, each in its own unit.
+    together : sequence of sequences of int
+        Which deliveries a grid has, for each grid that is needed.
+
+    >>> units(np.array([[20.0, 20.0], [60.0, 60.0], [700.0, 500.0]]), [[0], [0, 1]], 450, 12)
+    array([ 1.,  3., 36.])
     """
-    need = most / max(levels - 1, 1)
-    divisors = np.array([k for k in range(1, pack + 1) if pack % k == 0], dtype=np.float64)
-    small = divisors[np.minimum(np.searchsorted(divisors, need), len(divisors) - 1)]
-    return np.where(need <= pack, small, pack * np.ceil(need / pack))
+    candidates, budget = _candidates(pack, float(most.max(initial=0.0))), float(max_states)
+    places = np.stack([_places(most / unit, together) for unit in candidates])
+    while True:
+        unit = candidates[np.minimum(np.sum(places > budget, axis=0), len(candidates) - 1)]
+        shared = np.ceil(most / unit[:, None]).max(axis=0, initial=0.0)[None]
+        if _places(shared, together)[0] <= max_states or (unit == candidates[-1]).all():
+            return np.asarray(unit)
+        budget *= 0.8
+
+
+def _candidates(pack: int, most: float) -> Array:
+    """Divisors of the pack, and multiples that grow by a quarter or less, up to all units in one."""
+    units = [k for k in range(1, pack + 1) if pack % k == 0]
+    while units[-1] < most:
+        units.append(pack * max(units[-1] // pack + 1, int(1.25 * units[-1]) // pack))
+    return np.array(units, dtype=np.float64)
+
+
+def _places(steps: Array, together: Sequence[Sequence[int]]) -> Array:
+    """Places of the largest grid, (n,), for so many steps of each delivery (n, deliveries)."""
+    sizes = np.ceil(steps) + 1
+    places: Array = np.max([sizes[:, list(which)].prod(axis=1) for which in together], axis=0)
+    return places
 
 
 def between(place: Array, size: int) -> Array:
@@ -49,4 +77,4 @@ def peak(table: Array) -> Array:
     middle = np.where(inner, best, 1)
     low, top, high = (table[rows, np.clip(middle + k, 0, table.shape[1] - 1)] for k in (-1, 0, 1))
     bend = 2 * top - low - high
-    return best + np.where(inner & (bend > 0), 0.5 * (high - low) / np.where(bend > 0, bend, 1.0), 0.0)
+    return np.asarray(best + np.where(inner & (bend > 0), 0.5 * (high - low) / np.where(bend > 0, bend, 1.0), 0.0))

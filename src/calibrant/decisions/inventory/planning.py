@@ -109,9 +109,8 @@ def make_plan(terms: Terms, laws: Sequence[Distribution], order_days: Sequence[i
     days = len(laws)
     all_ = deliveries(stock, order_days, days, terms.lead_time, terms.shelf_life)
     most = _most_units(terms, laws, stock, all_)
-    widest = max(sum(each.there(day) for each in all_) for day in range(days))
-    levels = max(2, int(terms.max_states ** (1 / max(widest, 1)) + 1e-9))
-    unit = units(most.max(axis=1, initial=0.0), levels, terms.pack)
+    together = [[k for k, each in enumerate(all_) if each.there(day)] for day in range(days)]
+    unit = units(most, together, terms.max_states, terms.pack)
     sizes = {each: int(np.ceil(most[:, k] / unit).max(initial=0)) + 1 for k, each in enumerate(all_)}
     choices, value = _Backwards(terms, laws, all_, unit, sizes).run()
     columns = [each.expires for each in all_ if each.ordered == BEFORE]
@@ -126,14 +125,10 @@ def _most_units(terms: Terms, laws: Sequence[Distribution], stock: Array, all_: 
     the price then: more than the bound never pays.
     """
     chance = (terms.cost - terms.salvage) / (terms.price - terms.salvage)
-    out = np.zeros((len(stock), len(all_)))
-    for k, each in enumerate(all_):
-        if each.ordered == BEFORE:
-            out[:, k] = stock[:, each.expires]
-        else:
-            sellable = most_sold(laws[each.arrives : each.expires + 1], chance)
-            out[:, k] = terms.pack * np.ceil(sellable / terms.pack)
-    return out
+    orders = [each for each in all_ if each.ordered != BEFORE]
+    sold = most_sold(laws, [slice(each.arrives, each.expires + 1) for each in orders], chance)
+    first = stock[:, [each.expires for each in all_ if each.ordered == BEFORE]]
+    return np.column_stack([first, terms.pack * np.ceil(sold / terms.pack)])
 
 
 @dataclass(frozen=True, eq=False)
