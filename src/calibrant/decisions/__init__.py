@@ -8,7 +8,7 @@ some days. :func:`ship_or_hold`, :func:`cheapest_action` and :func:`limit_probab
 from ..classification import bayes_decisions
 from .inventory.ledger import Ledger
 from .inventory.planning import Plan
-from .inventory.shop import PerishableInventory
+from .inventory.shop import PerishableInventory, RollingPlan
 from .limits import cheapest_action, limit_probabilities, ship_or_hold
 from .newsvendor import expected_profit, newsvendor
 
@@ -16,6 +16,7 @@ __all__ = [
     "Ledger",
     "PerishableInventory",
     "Plan",
+    "RollingPlan",
     "bayes_decisions",
     "cheapest_action",
     "expected_profit",

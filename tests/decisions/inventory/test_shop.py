@@ -151,3 +151,20 @@ def test_errors_name_the_argument():
         shop.simulate(shop.rolling(Poisson([1.0, 2.0])), [1, 1, 1])
     with pytest.raises(ValueError, match="`first_weekday` must be a whole number"):
         shop.policy(Poisson([1.0]), first_weekday="Monday")
+
+
+def test_one_series_may_be_one_line():
+    shop = PerishableInventory(shelf_life=2, pack=4)
+    rolling = shop.rolling(Normal([6.0, 7.0, 8.0], 2.0))
+    assert rolling.order([1, 2], 0) == shop.policy(Normal([6.0, 7.0, 8.0], 2.0), stock=[1, 2]).order([1, 2])
+    assert rolling.order([1, 2], 1).tolist() == [0.0]
+
+
+def test_many_series_are_planned_in_blocks(rng, monkeypatch):
+    rates = rng.uniform(1.0, 5.0, (7, 4))
+    shop = PerishableInventory(shelf_life=2, pack=2)
+    actual = rng.poisson(rates)
+    whole = shop.simulate(shop.rolling(Poisson(rates.ravel()), n_series=7), actual)
+    monkeypatch.setattr("calibrant.decisions.inventory.shop.SERIES", 3)
+    parts = shop.simulate(shop.rolling(Poisson(rates.ravel()), n_series=7), actual)
+    np.testing.assert_array_equal(whole.ordered, parts.ordered)

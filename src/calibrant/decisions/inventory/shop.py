@@ -137,7 +137,7 @@ class PerishableInventory:
             terms, laws, self._order_days(len(laws), first_weekday), as_stock(stock, len(laws[0]), terms.ages)
         )
 
-    def rolling(self, demand: Any, *, n_series: int = 1, first_weekday: int = 0) -> Rolling:
+    def rolling(self, demand: Any, *, n_series: int = 1, first_weekday: int = 0) -> RollingPlan:
         """A policy that plans anew on each order day, `horizon` days ahead, from the stock that is there.
 
         Parameters
@@ -149,16 +149,16 @@ class PerishableInventory:
             As in :meth:`policy`.
         """
         if callable(demand):
-            return Rolling(self, lambda day: days_of(demand(day), n_series), first_weekday)
+            return RollingPlan(self, lambda day: days_of(demand(day), n_series), first_weekday)
         laws = days_of(demand, n_series)
-        return Rolling(self, lambda day: laws[day:], first_weekday)
+        return RollingPlan(self, lambda day: laws[day:], first_weekday)
 
     def simulate(self, policy: Policy, actual: Numbers, *, stock: Any = None) -> Ledger:
         """Follow a policy through real demand.
 
         Parameters
         ----------
-        policy : Plan, Rolling, or any object with a method ``order(stock, day)``
+        policy : Plan, RollingPlan, or any object with a method ``order(stock, day)``
             It is asked every morning.
         actual : array-like (n, days), or (days,) for one series
             Units asked for.
@@ -215,7 +215,7 @@ class PerishableInventory:
 
 
 @dataclass(frozen=True, eq=False)
-class Rolling:
+class RollingPlan:
     """Orders by a new plan on each order day; made by `PerishableInventory.rolling`."""
 
     shop: PerishableInventory
@@ -224,13 +224,13 @@ class Rolling:
 
     def order(self, stock: Any, day: int = 0) -> Array:
         """Units to order (n,) in the morning of a day, as `Plan.order` tells; 0 if it is no order day."""
-        weekday = self.first_weekday + day
+        weekday, state = self.first_weekday + day, np.atleast_2d(to_array(stock, "stock"))
         if not self.shop._order_days(1, weekday):
-            return np.zeros(len(stock))
+            return np.zeros(len(state))
         laws = list(self.forecasts(day))[: self.shop.horizon]
         if not laws:
             raise ValueError(f"`demand` must reach day {day}; there is no forecast for it.")
-        state = as_stock(stock, len(laws[0]), self.shop._terms().ages)
+        state = as_stock(state, len(laws[0]), self.shop._terms().ages)
         ordered = np.empty(len(state))
         for rows in row_blocks(len(state), block=SERIES):
             plan = self.shop.policy([law[rows] for law in laws], stock=state[rows], first_weekday=weekday)
