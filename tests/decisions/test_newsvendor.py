@@ -14,8 +14,7 @@ from calibrant.decisions import bayes_decisions, expected_profit, newsvendor
 
 def profit_of_counts(values, masses, q, price, cost, salvage):
     """Literal: revenue of what sells, salvage of what does not, cost of all."""
-    rows = zip(values, masses, strict=True)
-    return sum(p * (price * min(q, d) + salvage * max(q - d, 0) - cost * q) for d, p in rows)
+    return float(masses @ (price * np.minimum(q, values) + salvage * np.maximum(q - values, 0) - cost * q))
 
 
 @pytest.mark.parametrize("pack", [1, 5, 12])

@@ -99,13 +99,13 @@ def test_honest_forecasts_earn_more_than_bold_ones(rng):
     assert profit[15.0] > 1.01 * profit[1.0]
 
 
-def test_fifty_series_for_sixty_days_take_seconds(rng):
-    mean = rng.uniform(5.0, 120.0, (50, 1)) * np.ones(60)
+def test_fifty_series_take_seconds(rng):
+    mean = rng.uniform(5.0, 120.0, (50, 1)) * np.ones(30)
     actual = np.maximum(np.round(rng.normal(mean, 0.3 * mean)), 0.0)
     shop = PerishableInventory(max_states=500)
     begun = time.perf_counter()
     ledger = shop.simulate(shop.rolling(Normal(mean.ravel(), 0.3 * mean.ravel()), n_series=50), actual)
-    assert time.perf_counter() - begun < 30.0 and ledger.fill_rate.min() > 0.5
+    assert time.perf_counter() - begun < 15.0 and ledger.fill_rate.min() > 0.5
 
 
 def test_inputs_of_all_kinds():

@@ -64,16 +64,17 @@ class PerishableInventory:
 
     Notes
     -----
-    The plan is exact where ``Plan.unit`` is 1: over all states that can come about, all orders and all demands, for
+    The plan is exact where ``Plan.exact`` says so: over all states that can come about, all orders and all demands, for
     demand in whole units that is independent from day to day. States are told apart by delivery, not by age, and orders
     are bounded by what sells with probability above (c - v)/(p - v) during the life of a delivery, which loses nothing:
-    more never pays. Other laws are rounded to whole units. Where the unit is larger, stock, orders and demand are
-    moved to the two nearest places of the grid, so that their mean stays: that spreads a day's demand by half a unit at
-    most, and values are linear between the places of the grid. The best order is then placed between its neighbours by
-    a parabola and rounded to packs.
+    more never pays. Laws of other than whole units are rounded to them.
 
-    Three order days a week and five days of life make at most three deliveries at a time; with orders every day and a
-    long life the grid is coarse, and shorter horizons or more states help.
+    Where that takes more than ``max_states``, three things are approximate. Stock, orders and demand are counted in
+    ``Plan.unit`` units: what lies between two places of the grid goes to both, in such parts that the mean stays, which
+    spreads a day's demand by half a unit at most; values are linear in between, and the best order is placed by a
+    parabola and rounded to packs. If more than four deliveries are there at a time, those that expire within some days
+    of each other are one, and leave on the last of these days. Then, too, no order is made for later than the third
+    delivery after it. Three order days a week and five days of life need neither of the last two.
 
     Examples
     --------
