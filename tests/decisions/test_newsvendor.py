@@ -56,6 +56,10 @@ def test_a_whole_pack_pays_or_not():
     np.testing.assert_allclose([expected_profit(law, q, price=1.0, cost=0.9)[0] + 0.9 * q for q in (12, 24)], sales)
 
 
+def test_of_equally_good_quantities_the_smallest():
+    assert newsvendor(Ensemble([[6.0, 6.0]], kind="discrete"), price=2.0, cost=1.0, pack=12) == 0
+
+
 def test_profit_is_an_integral_of_the_survival_function(rng):
     base = Gamma(shape=[2.0, 9.0], scale=[8.0, 3.0])
     y = rng.gamma(3.0, 9.0, 300)

@@ -160,6 +160,14 @@ def test_one_series_may_be_one_line():
     assert rolling.order([1, 2], 1).tolist() == [0.0]
 
 
+def test_rolling_looks_as_far_as_its_horizon():
+    """Demand that comes on the last day of three is worth an order, if it is seen."""
+    laws = [Ensemble([[demand] * 3], kind="discrete") for demand in (0.0, 0.0, 24.0)]
+    for horizon, order in ((2, 0), (3, 24)):
+        rolling = PerishableInventory(order_days=(0,), horizon=horizon).rolling(laws)
+        assert rolling.order(np.zeros((1, 5)), 0) == order
+
+
 def test_many_series_are_planned_in_blocks(rng, monkeypatch):
     rates = rng.uniform(1.0, 5.0, (7, 4))
     shop = PerishableInventory(shelf_life=2, pack=2)

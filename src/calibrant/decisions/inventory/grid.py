@@ -69,12 +69,17 @@ def at(table: Array, places: Array) -> Array:
 def peak(table: Array) -> Array:
     """Places (n,) of the largest of the values (n, k), between them by the parabola through it and its neighbours.
 
-    >>> peak(np.array([[1.0, 4.0, 4.0, 0.0], [5.0, 4.0, 0.0, 0.0]]))
-    array([1.5, 0. ])
+    At an end it is the parabola of the last three, and never more than half a place away.
+
+    >>> peak(np.array([[1.0, 4.0, 4.0, 0.0], [5.0, 2.0, 0.0, 0.0], [1.0, 3.0, 4.9, 5.0]])).round(2)
+    array([1.5 , 0.  , 2.56])
     """
-    best = table.argmax(axis=1)
-    rows, inner = np.arange(len(table)), (best > 0) & (best < table.shape[1] - 1)
-    middle = np.where(inner, best, 1)
-    low, top, high = (table[rows, np.clip(middle + k, 0, table.shape[1] - 1)] for k in (-1, 0, 1))
+    best, last = table.argmax(axis=1), table.shape[1] - 1
+    if last < 2:
+        return best.astype(np.float64)
+    rows, middle = np.arange(len(table)), np.clip(best, 1, last - 1)
+    low, top, high = (table[rows, middle + k] for k in (-1, 0, 1))
     bend = 2 * top - low - high
-    return np.asarray(best + np.where(inner & (bend > 0), 0.5 * (high - low) / np.where(bend > 0, bend, 1.0), 0.0))
+    curved = bend > 0
+    place = np.where(curved, middle + 0.5 * (high - low) / np.where(curved, bend, 1.0), best)
+    return np.clip(np.clip(place, best - 0.5, best + 0.5), 0.0, last)
