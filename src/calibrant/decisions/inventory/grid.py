@@ -76,10 +76,10 @@ def peak(table: Array) -> Array:
     """
     best, last = table.argmax(axis=1), table.shape[1] - 1
     if last < 2:
-        return best.astype(np.float64)
+        return np.asarray(best, dtype=np.float64)
     rows, middle = np.arange(len(table)), np.clip(best, 1, last - 1)
     low, top, high = (table[rows, middle + k] for k in (-1, 0, 1))
     bend = 2 * top - low - high
     curved = bend > 0
     place = np.where(curved, middle + 0.5 * (high - low) / np.where(curved, bend, 1.0), best)
-    return np.clip(np.clip(place, best - 0.5, best + 0.5), 0.0, last)
+    return np.asarray(np.clip(np.clip(place, best - 0.5, best + 0.5), 0.0, last))
