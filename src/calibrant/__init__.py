@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from . import decisions as decisions
     from . import displays as displays
     from . import metrics as metrics
     from .adapters import *
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .store import *
 
 _OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "forecasters", "store")
-_OWN = ("__version__", "displays", "metrics", "report")
+_OWN = ("__version__", "decisions", "displays", "metrics", "report")
 
 
 def __getattr__(name: str) -> Any:

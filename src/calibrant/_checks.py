@@ -159,6 +159,21 @@ def column(values: Any, name: str, rows: int | None = None) -> Array:
     return array
 
 
+def by_row(values: Any, name: str, rows: int) -> Array:
+    """One number a forecast, not NaN, from a column or from a number that serves all.
+
+    >>> by_row(2, "price", 3)
+    array([2., 2., 2.])
+    """
+    array = to_array(values, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape not in ((), (rows,)):
+        raise ValueError(f"`{name}` must be a scalar or ({rows},) for {rows} forecasts; got shape {array.shape}.")
+    complain(name, "a number", array, np.isnan(array))
+    return np.broadcast_to(array, (rows,))
+
+
 def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
     """Read-only columns of one length from columns and scalars, and the index of the first pandas object among them."""
     columns = {name: own_array(value, name) for name, value in values.items()}

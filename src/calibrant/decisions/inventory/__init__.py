@@ -1,0 +1,1 @@
+"""Stock that spoils: plans of orders by dynamic programming, and what they earn on real demand."""
