@@ -33,10 +33,14 @@ class Cells:
         wanted = {name: arguments for name, arguments in tasks.items() if name not in self.done}
         calls = (delayed(_named)(work, name, arguments) for name, arguments in wanted.items())
         for name, found in Parallel(n_jobs=jobs, return_as="generator_unordered")(calls):
-            self.done[name] = found
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self.path, json.dumps(self.done))
+            self.keep({name: found})
             yield name
+
+    def keep(self, found: dict[str, Any]) -> None:
+        """Keep finished cells."""
+        self.done |= found
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(self.path, json.dumps(self.done))
 
     def some(self, names: Iterable[str]) -> list[Any]:
         """What these cells hold."""

@@ -13,18 +13,20 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import CalibratedRegressor, QuantileCalibrator, metrics
-from calibrant.distributions import Distribution
+from calibrant import Normal, QuantileCalibrator, metrics
+from calibrant.distributions import Distribution, concatenate
 
 from ..cells import RESULTS, Cells, write_result
 from ..data import Dataset, Split, data_folder, load, splits
@@ -46,14 +48,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     sets, models = options.sets.split(","), options.models.split(",")
-    small = SMALL if options.quick else {}
-    tasks = {
-        f"{name}/{model}/{split}": (name, model, split, folder, small)
-        for split in range(options.splits) for name in sets for model in models
-    }  # fmt: skip
     cells = Cells(options.out / f"table1{'-quick' if options.quick else ''}.cells.json")
-    for count, name in enumerate(cells.run(tasks, cell, options.jobs), 1):
-        print(f"{count:4d} {name}", flush=True)
+    settings = (SMALL if options.quick else {}) | {"device": options.device}
+    at_once = options.splits if options.device != "cpu" else 1
+    for name, model, first in product(sets, models, range(0, options.splits, at_once)):
+        numbers = range(first, min(first + at_once, options.splits))
+        missing = [number for number in numbers if f"{name}/{model}/{number}" not in cells.done]
+        if missing:
+            found = judged_splits(load(name, folder), model, missing, settings, options.jobs)
+            cells.keep({f"{name}/{model}/{number}": each for number, each in zip(missing, found, strict=True)})
+            print(f"{name}/{model}: {', '.join(map(str, missing))}", flush=True)
     rows = [
         summary(name, model, cells.some(f"{name}/{model}/{split}" for split in range(options.splits)))
         for model in models
@@ -67,31 +71,75 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 
-def cell(name: str, model: str, number: int, folder: Path | None, small: dict[str, Any]) -> dict[str, Any]:
-    """One split of one set with one model."""
-    dataset = load(name, folder)
-    split = list(splits(dataset, number + 1))[number]
-    return judged(dataset, split, base(model, number, small))
+def judged_splits(dataset: Dataset, model: str, numbers: Sequence[int], settings: Any, jobs: int) -> list[Any]:
+    """Some splits of one set with one model; nets of all of them are trained at once."""
+    wanted = set(numbers)
+    every = [split for number, split in enumerate(splits(dataset, max(numbers) + 1)) if number in wanted]
+    parts = [rows for split in every for rows in (split.train, *folds(split))]
+    seeds = [number for number in numbers for _ in range(1 + FOLDS)]
+    fitted = fit_all(model, dataset, parts, seeds, settings)
+    forecasts = [read(dataset, split, fitted[k * (1 + FOLDS) : (k + 1) * (1 + FOLDS)]) for k, split in enumerate(every)]
+    return list(Parallel(n_jobs=jobs)(delayed(judged)(each) for each in forecasts))
 
 
-def base(model: str, seed: int, small: dict[str, Any]) -> Any:
-    """A model of the table, ready to be fitted."""
+def folds(split: Split) -> list[NDArray[np.intp]]:
+    """Rows that the model of each fold is trained on."""
+    return [split.train[seen] for seen, _ in KFold(FOLDS).split(split.train)]
+
+
+def fit_all(model: str, dataset: Dataset, parts: Sequence[Any], seeds: Sequence[int], settings: Any) -> list[Any]:
+    """A model fitted to each part of the rows.
+
+    The noise of the dropout net follows from the number of rows; here it is that of all training rows in the folds too,
+    so that what is learned from the folds is true of the model of all rows.
+    """
+    X, y = dataset.X, dataset.y
     if model == "ridge":
-        return make_pipeline(StandardScaler(), BayesianRidge())
+        return [make_pipeline(StandardScaler(), BayesianRidge()).fit(X[rows], y[rows]) for rows in parts]
     from calibrant import ConcreteDropoutMLP, DeepEnsemble, DropoutMLP
+    from calibrant.forecasters import fit_together
 
-    made: dict[str, Any] = {"dropout": DropoutMLP, "concrete": ConcreteDropoutMLP, "ensemble": DeepEnsemble}
-    return made[model](random_state=seed, **small)
+    kinds: dict[str, Any] = {"dropout": DropoutMLP, "concrete": ConcreteDropoutMLP, "ensemble": DeepEnsemble}
+    net = kinds[model](**settings)
+    if model == "dropout":
+        trained = (1 - net.validation_fraction) * max(map(len, parts))
+        net.set_params(precision=net.length_scale**2 * (1 - net.dropout) / (2 * trained * net.weight_decay))
+    return fit_together(net, X, y, parts, random_states=seeds)
 
 
-def judged(dataset: Dataset, split: Split, model: Any) -> dict[str, Any]:
+class Forecasts(NamedTuple):
+    """Of the rows a model was trained on, of each by a model that had not seen it, and of new rows; and outcomes."""
+
+    same: Distribution
+    y_same: Array
+    old: Distribution
+    y_old: Array
+    new: Distribution
+    y_new: Array
+
+
+def read(dataset: Dataset, split: Split, models: Sequence[Any]) -> Forecasts:
+    """Forecasts by the model of all training rows and those of the folds."""
+    held = [split.train[rows] for _, rows in KFold(FOLDS).split(split.train)]
+    old = concatenate([law(model, dataset.X[rows]) for model, rows in zip(models[1:], held, strict=True)])
+    same, new = (law(models[0], dataset.X[rows]) for rows in split)
+    order = np.concatenate(held)
+    return Forecasts(same, dataset.y[split.train], old, dataset.y[order], new, dataset.y[split.test])
+
+
+def law(model: Any, X: Array) -> Distribution:
+    """What a model forecasts."""
+    made: Distribution = (
+        model.predict_dist(X) if hasattr(model, "predict_dist") else Normal(*model.predict(X, return_std=True))
+    )
+    return made
+
+
+def judged(forecasts: Forecasts) -> dict[str, Any]:
     """Measures of the test rows: as they come, and recalibrated each way."""
-    X, y, X_new, y_new = dataset.X[split.train], dataset.y[split.train], dataset.X[split.test], dataset.y[split.test]
-    fitted = CalibratedRegressor(model, cv=KFold(FOLDS)).fit(X, y)
-    new, same = (fitted.predict_dist(rows, calibrated=False) for rows in (X_new, X))
-    old, y_old = fitted.oof_forecasts_, y[fitted.oof_rows_]
+    same, y_same, old, y_old, new, y_new = forecasts
     recalibrated = {
-        "paper": QuantileCalibrator(**ISOTONIC).fit(same, y),
+        "paper": QuantileCalibrator(**ISOTONIC).fit(same, y_same),
         "isotonic": QuantileCalibrator(**ISOTONIC).fit(old, y_old),
         "ours": QuantileCalibrator().fit(old, y_old),
     }
@@ -117,6 +165,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sets", default=",".join(SETS), help="names, comma separated; default: the paper's eight")
     parser.add_argument("--models", default=",".join(MODELS), help="comma separated; default: all four")
     parser.add_argument("--splits", type=int, default=SPLITS, help="random splits of each set")
+    parser.add_argument("--device", default="cpu", help="of the nets; elsewhere than on the cpu all splits at once")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--out", type=Path, default=RESULTS / "kuleshov2018", help="folder for cells and table")
     options = parser.parse_args(argv)

@@ -23,7 +23,9 @@ class Table(NamedTuple):
     weights: Array
 
 
-def fit_together(net: Any, X: Any, y: Any, parts: Sequence[Any], sample_weight: Any = None) -> list[Any]:
+def fit_together(
+    net: Any, X: Any, y: Any, parts: Sequence[Any], sample_weight: Any = None, *, random_states: Any = None
+) -> list[Any]:
     """Clones of a net, one fitted to each part of the rows: the folds of a cross-fit, or bootstrap samples.
 
     Those of parts with equally many rows are trained at once, which on a GPU takes hardly longer than one of them. Each
@@ -38,6 +40,8 @@ def fit_together(net: Any, X: Any, y: Any, parts: Sequence[Any], sample_weight: 
         Numbers of the rows of each part.
     sample_weight : array-like (n,), optional
         Frequencies.
+    random_states : sequence, optional
+        Of each clone; that of the net unless given.
 
     Examples
     --------
@@ -49,7 +53,8 @@ def fit_together(net: Any, X: Any, y: Any, parts: Sequence[Any], sample_weight: 
     [90, 90]
     """
     weights, targets = sample_weights(sample_weight, len(y)), np.asarray(y)
-    nets = [clone(net) for _ in parts]
+    seeds = [net.random_state] * len(parts) if random_states is None else random_states
+    nets = [clone(net).set_params(random_state=seed) for seed, _ in zip(seeds, parts, strict=True)]
     tables = [
         one._begun(_safe_indexing(X, rows), targets[rows], None if weights is None else weights[rows])
         for one, rows in zip(nets, parts, strict=True)
