@@ -148,13 +148,12 @@ def judged(forecasts: Forecasts) -> dict[str, Any]:
 
 
 def measures(y: Array, law: Distribution) -> dict[str, float]:
-    """Calibration error over ten levels, MAPE of the medians, the share inside 90 % intervals, and the CRPS."""
+    """Calibration error over ten levels, MAPE of the medians, and the share inside 90 % intervals."""
     near_zero = np.abs(y) < 1e-9
     return {
         "calibration": float(metrics.calibration_error(y, law, levels=10)),
         "mape": float(np.mean(np.abs(law.median() - y)[~near_zero] / np.abs(y[~near_zero]))),
         "covered": float(metrics.coverage(y, law, coverage=0.9)),
-        "crps": float(metrics.crps(y, law)),
     }
 
 

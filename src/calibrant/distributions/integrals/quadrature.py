@@ -41,11 +41,8 @@ NODES = np.concatenate([-_X, [0.0], _X[::-1]])
 KRONROD = np.concatenate([_K, [0.209482141084727828012999174891714], _K[::-1]])
 GAUSS = np.concatenate([_G, [0.417959183673469387755102040816327], _G[::-1]])
 TOLERANCE, DEEPEST = 1e-10, 48
-NOISE, BUSY, MOST = (
-    1e-6,
-    30,
-    2000,
-)  # a row this noisy with that many panels at work is done; more panels are never halved
+NOISE, BUSY = 1e-6, 30  # a row this noisy with that many panels at work is done
+MANY, MOST = 200, 2000  # panels of a law with kinks all over, whose errors cancel; more than the most are never halved
 ROWS = 1024  # integrated at a time
 FARTHEST = 1e150  # units from the centre; squares stay finite
 
@@ -157,7 +154,9 @@ def _ended(rows: NDArray[np.intp], errors: Array, before: Array) -> tuple[NDArra
     """Rows that halving does not help, and the relative error of all: many panels, little left, and hardly less."""
     busy = np.bincount(rows, minlength=len(before))
     rest = np.asarray(np.bincount(rows, errors, minlength=len(before)), dtype=np.float64)
-    return (busy > BUSY) & (rest < NOISE) & (rest > 0.4 * before) | (busy > MOST), rest
+    cancelled = np.sqrt(np.bincount(rows, np.square(errors), minlength=len(before)))
+    kinked = (busy > MANY) & (cancelled < NOISE) | (busy > MOST)
+    return (busy > BUSY) & (rest < NOISE) & (rest > 0.4 * before) | kinked, rest
 
 
 def _kronrod(
