@@ -7,7 +7,6 @@ all training pixels, as in the paper, or from pixels of other images. Takes some
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ import numpy as np
 
 from calibrant import DenseDepthNet, Normal, QuantileCalibrator, metrics
 
+from ..cells import write_result
 from .scenes import Floats, scenes
 
 PAPER = {"before": 0.0550, "after": 0.0241}
@@ -80,12 +80,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     result = run(QUICK if given.quick else Settings(), given.device, given.seed)
     text = page(result)
-    print(text)
+    claims = list(verdict(result))
+    print(text, *claims, sep="\n")
     if given.out is not None:
-        given.out.mkdir(parents=True, exist_ok=True)
-        (given.out / "depth.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf8")
-        (given.out / "depth.md").write_text(text + "\n", encoding="utf8")
-    return 0
+        write_result(given.out, "depth", result | {"claims": claims}, [text, *(f"- {claim}" for claim in claims)])
+    return int(any(claim.startswith("FAIL") for claim in claims))
+
+
+def verdict(result: dict[str, Any]) -> Iterator[str]:
+    """The claims, each with PASS or FAIL."""
+    errors = {(row["map"], row["learned_from"]): row["calibration_error"] for row in result["rows"]}
+    before, after = errors["none", "-"], errors["isotonic", "training images"]
+    held = f"{before:.4f} -> {after:.4f} (the paper's {PAPER['before']:.4f} -> {PAPER['after']:.4f})"
+    yield _claim(after <= before / 2, f"as in the paper, the calibration error is at least halved: {held}")
+    best = errors["spline", "other images"]
+    yield f"      from other images, by the default map: {before:.4f} -> {best:.4f}"
+    speeds = result["pixels_a_second"]
+    slowest = min(speed for name, speed in speeds.items() if name != "net")
+    yield _claim(
+        slowest >= speeds["net"], f"maps take {slowest:.2g} pixels a second, the net makes {speeds['net']:.2g}"
+    )
+
+
+def _claim(holds: bool, text: str) -> str:
+    return f"{'PASS' if holds else 'FAIL'}  {text}"
 
 
 def run(settings: Settings, device: str, seed: int) -> dict[str, Any]:
