@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import Normal, QuantileCalibrator, metrics
 from experiments.kuleshov2018 import depth as experiment
-from experiments.kuleshov2018.depth import Pixels, Settings, compared, judged, learn, page
+from experiments.kuleshov2018.depth import Pixels, Settings, compared, judged, learn, page, verdict
 
 
 def overconfident(rng, n):
@@ -48,9 +48,18 @@ def test_the_experiment_runs_and_writes_what_it_found(tmp_path, monkeypatch, cap
     pytest.importorskip("torch")
     few = {"stem": 4, "growth": 3, "layers": 1, "halvings": 1, "max_epochs": 2, "n_passes": 2}
     monkeypatch.setattr(experiment, "QUICK", Settings(8, 4, 4, (12, 16), few))
-    assert experiment.main(["--quick", "--out", str(tmp_path / "new")]) == 0
+    failed = experiment.main(["--quick", "--out", str(tmp_path / "new")])
     result = json.loads((tmp_path / "new" / "depth.json").read_text())
     assert len(result["rows"]) == 5 and result["rows"][1]["pixels"] == 8 * 12 * 16
     text = (tmp_path / "new" / "depth.md").read_text()
-    assert text == page(result) + "\n" == capsys.readouterr().out
-    assert "0.0550 -> 0.0241" in text
+    assert text.startswith(page(result)) and capsys.readouterr().out.startswith(page(result))
+    assert "0.0550 -> 0.0241" in text and f"at {result['made']['commit']}." in text
+    assert failed == any(claim.startswith("FAIL") for claim in result["claims"])
+
+
+@pytest.mark.parametrize(("after", "net", "held"), [(0.04, 1e6, ["PASS", "PASS"]), (0.06, 1e8, ["FAIL", "FAIL"])])
+def test_claims_of_depth(after, net, held):
+    errors = {("none", "-"): 0.1, ("isotonic", "training images"): after, ("spline", "other images"): 0.01}
+    rows = [{"map": m, "learned_from": source, "calibration_error": e} for (m, source), e in errors.items()]
+    found = list(verdict({"rows": rows, "pixels_a_second": {"map": 2e7, "net": net}}))
+    assert [claim[:4] for claim in found if not claim.startswith(" ")] == held
