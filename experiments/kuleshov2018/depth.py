@@ -1,7 +1,7 @@
 """python -m experiments.kuleshov2018.depth [--quick] [--device cuda] [--out FOLDER]: depth of each pixel (§4.3).
 
 A dense net is trained on made rooms; its normal laws of test pixels are recalibrated by maps that were learned from
-all training pixels, as in the paper, or from pixels of other images. Takes some minutes on a GPU.
+all training pixels, as in the paper, or from as many pixels of other images. Takes some minutes on a GPU.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from calibrant import DenseDepthNet, Normal, QuantileCalibrator, metrics
 
-from ..cells import write_result
+from ..cells import Cells, write_result
 from .scenes import Floats, scenes
 
 PAPER = {"before": 0.0550, "after": 0.0241}
@@ -31,7 +31,7 @@ class Settings:
     """How many images, how large, and the net."""
 
     train: int = 1700
-    held: int = 300
+    held: int = 1700
     test: int = 300
     size: tuple[int, int] = (64, 96)
     net: dict[str, Any] = field(default_factory=lambda: {"batch_size": 32, "max_epochs": 60, "verbose": True})
@@ -75,31 +75,60 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments.kuleshov2018.depth", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few small images, half a minute on a core")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="folder for depth.json and depth.md")
+    parser.add_argument("--seeds", type=int, help="rooms and nets that are averaged; default: 5, of a quick run 1")
+    parser.add_argument("--out", type=Path, help="folder for depth.json and depth.md, and for finished seeds")
     given = parser.parse_args(argv)
-    result = run(QUICK if given.quick else Settings(), given.device, given.seed)
-    text = page(result)
-    claims = list(verdict(result))
+    settings, seeds = (QUICK, 1) if given.quick else (Settings(), 5)
+    tasks = {f"{given.device}/{seed}": (settings, given.device, seed) for seed in range(given.seeds or seeds)}
+    if given.out is None:
+        results = [run(*task) for task in tasks.values()]
+    else:
+        cells = Cells(given.out / f"depth{'-quick' if given.quick else ''}.cells.json")
+        print(*cells.run(tasks, run))
+        results = cells.some(tasks)
+    result = averaged(results)
+    text, claims = page(result), list(verdict(result))
     print(text, *claims, sep="\n")
     if given.out is not None:
         write_result(given.out, "depth", result | {"claims": claims}, [text, *(f"- {claim}" for claim in claims)])
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 
+def averaged(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Results of several seeds as one, with the calibration errors of each."""
+    first = results[0]
+    rows = []
+    for line, row in enumerate(first["rows"]):
+        same = [result["rows"][line] for result in results]
+        means = {key: _mean([each[key] for each in same]) for key, value in row.items() if isinstance(value, float)}
+        rows.append(row | means | {"by_seed": [each["calibration_error"] for each in same]})
+    means = {
+        name: {key: _mean([result[name][key] for result in results]) for key in first[name]}
+        for name in ("seconds", "pixels_a_second")
+    }
+    return first | means | {"epochs": _mean([result["epochs"] for result in results]), "rows": rows}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))
+
+
 def verdict(result: dict[str, Any]) -> Iterator[str]:
     """The claims, each with PASS or FAIL."""
     errors = {(row["map"], row["learned_from"]): row["calibration_error"] for row in result["rows"]}
-    before, after = errors["none", "-"], errors["isotonic", "training images"]
-    held = f"{before:.4f} -> {after:.4f} (the paper's {PAPER['before']:.4f} -> {PAPER['after']:.4f})"
-    yield _claim(after <= before / 2, f"as in the paper, the calibration error is at least halved: {held}")
-    best = errors["spline", "other images"]
-    yield f"      from other images, by the default map: {before:.4f} -> {best:.4f}"
+    before = errors["none", "-"]
+    for source, told in (
+        ("training images", "as in the paper"),
+        ("other images", "from images that the net never saw"),
+    ):
+        after = errors["isotonic", source]
+        change = f"{before:.4f} -> {after:.4f} (the paper's {PAPER['before']:.4f} -> {PAPER['after']:.4f})"
+        yield _claim(after <= before / 2, f"recalibrated {told}, the calibration error is at least halved: {change}")
+    yield f"      from other images, by the default map: {before:.4f} -> {errors['spline', 'other images']:.4f}"
     speeds = result["pixels_a_second"]
     slowest = min(speed for name, speed in speeds.items() if name != "net")
-    yield _claim(
-        slowest >= speeds["net"], f"maps take {slowest:.2g} pixels a second, the net makes {speeds['net']:.2g}"
-    )
+    told = f"maps take {slowest:.2g} pixels a second, the net makes {speeds['net']:.2g}"
+    yield _claim(slowest >= speeds["net"], told)
 
 
 def _claim(holds: bool, text: str) -> str:
@@ -200,7 +229,8 @@ def _lines(result: dict[str, Any]) -> Iterator[str]:
     yield f"# Depth of {h * w * settings['test']:,} pixels\n"
     yield (
         f"{settings['train']} made rooms of {h} x {w} pixels to train on, {settings['held']} others to calibrate on, "
-        f"{settings['test']} to test; {settings['device']}, {result['epochs']} epochs.\n"
+        f"{settings['test']} to test; {settings['device']}, {result['epochs']:.0f} epochs; "
+        f"mean of {len(result['rows'][0]['by_seed'])} seeds.\n"
     )
     yield "| map | learned from | calibration error | NLL | 90 % covers | RMSE, m | pixels | fit, s |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|"

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import Normal, QuantileCalibrator, metrics
 from experiments.kuleshov2018 import depth as experiment
-from experiments.kuleshov2018.depth import Pixels, Settings, compared, judged, learn, page, verdict
+from experiments.kuleshov2018.depth import Pixels, Settings, averaged, compared, judged, learn, page, verdict
 
 
 def overconfident(rng, n):
@@ -57,9 +57,19 @@ def test_the_experiment_runs_and_writes_what_it_found(tmp_path, monkeypatch, cap
     assert failed == any(claim.startswith("FAIL") for claim in result["claims"])
 
 
-@pytest.mark.parametrize(("after", "net", "held"), [(0.04, 1e6, ["PASS", "PASS"]), (0.06, 1e8, ["FAIL", "FAIL"])])
+@pytest.mark.parametrize(("after", "net", "held"), [(0.04, 1e6, ["PASS"] * 3), (0.06, 1e8, ["FAIL"] * 3)])
 def test_claims_of_depth(after, net, held):
-    errors = {("none", "-"): 0.1, ("isotonic", "training images"): after, ("spline", "other images"): 0.01}
+    errors = {("none", "-"): 0.1, ("isotonic", "training images"): after, ("isotonic", "other images"): after}
+    errors |= {("spline", "other images"): 0.01}
     rows = [{"map": m, "learned_from": source, "calibration_error": e} for (m, source), e in errors.items()]
     found = list(verdict({"rows": rows, "pixels_a_second": {"map": 2e7, "net": net}}))
     assert [claim[:4] for claim in found if not claim.startswith(" ")] == held
+
+
+def test_seeds_are_averaged():
+    row = {"map": "none", "learned_from": "-", "calibration_error": 0.1, "pixels": 5, "fit_seconds": None}
+    one = {"rows": [row], "seconds": {"training": 1.0}, "pixels_a_second": {"net": 2.0}, "epochs": 3}
+    two = {"rows": [row | {"calibration_error": 0.3}], "seconds": {"training": 3.0}, "pixels_a_second": {"net": 4.0}}
+    found = averaged([one, two | {"epochs": 5}])
+    assert found["rows"] == [row | {"calibration_error": pytest.approx(0.2), "by_seed": [0.1, 0.3]}]
+    assert (found["seconds"], found["pixels_a_second"], found["epochs"]) == ({"training": 2.0}, {"net": 3.0}, 4.0)
