@@ -52,7 +52,7 @@ def test_the_experiment_runs_and_writes_what_it_found(tmp_path, monkeypatch, cap
     result = json.loads((tmp_path / "new" / "depth.json").read_text())
     assert len(result["rows"]) == 5 and result["rows"][1]["pixels"] == 8 * 12 * 16
     text = (tmp_path / "new" / "depth.md").read_text()
-    assert text.startswith(page(result)) and capsys.readouterr().out.startswith(page(result))
+    assert text.startswith(page(result)) and page(result) in capsys.readouterr().out
     assert "0.0550 -> 0.0241" in text and f"at {result['made']['commit']}." in text
     assert failed == any(claim.startswith("FAIL") for claim in result["claims"])
 
