@@ -30,7 +30,7 @@ from calibrant.distributions import Distribution, concatenate
 
 from ..cells import RESULTS, Cells, write_result
 from ..data import Dataset, Split, data_folder, load, splits
-from .table1_verdict import MODELS, SETS, page, summary, verdict
+from .table1_verdict import MODELS, SETS, headlines, page, summary, verdict
 
 Array = NDArray[np.float64]
 FOLDS, SPLITS = 5, 20
@@ -67,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = [*page(rows, options.splits), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if not options.quick:
-        write_result(options.out, "table1", {"splits": options.splits, "rows": rows, "claims": claims}, text)
+        result = {"splits": options.splits, "rows": rows, "claims": claims, "headlines": headlines(rows)}
+        write_result(options.out, "table1", result, text)
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 

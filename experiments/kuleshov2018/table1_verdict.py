@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..scoreboard import headline
+
 # Kuleshov et al. (2018), table 1: MAPE, calibration error, recalibrated error (where there is one)
 SETS = {
     "auto_mpg": "mpg", "auto_imports": "auto", "communities_crime": "crime", "kin8nm": "kinematics",
@@ -73,6 +75,28 @@ def verdict(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     missed = ", ".join(f"{row['set']} x {row['model']}" for row in mine if row not in reached)
     text = f"at or below the paper's recalibrated error or twice the floor on {len(reached)} of {len(mine)} cells"
     yield _claim(len(reached) >= min(WANTED_REACHED, len(mine)), text + (f"; not {missed}" if missed else ""))
+
+
+def headlines(rows: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
+    """Mean errors over the sets, of each model."""
+    found = []
+    for model, title in MODELS.items():
+        mine = [row for row in rows if row["model"] == model]
+        paper = np.mean([PAPER[model][row["set"]][1:] for row in mine], axis=0)
+        means = {way: np.mean([row[way]["calibration"] for row in mine]) for way in WAYS}
+        lower = sum(row["ours"]["calibration"] < row["none"]["calibration"] for row in mine)
+        reached = sum(row["ours"]["calibration"] <= limit(row) for row in mine)
+        told = f"lower on {lower} of {len(mine)} sets" + (f", reached on {reached}" if model in OF_THE_PAPER else "")
+        found.append(
+            headline(
+                f"table 1, {title}: calibration error, mean of {len(mine)} sets",
+                " → ".join(f"{value:.3f}" for value in paper),
+                f"{means['none']:.3f} → {means['paper']:.3f}",
+                f"{means['none']:.3f} → {means['ours']:.3f}",
+                told,
+            )
+        )
+    return found
 
 
 def page(rows: Sequence[dict[str, Any]], splits: int) -> Iterator[str]:
