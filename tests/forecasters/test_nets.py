@@ -31,7 +31,7 @@ from calibrant import (
     save,
 )
 from calibrant.cli import main
-from calibrant.forecasters import base, fit_together
+from calibrant.forecasters import backend, base, fit_together
 from calibrant.forecasters.concrete import concrete_factors, concrete_penalty
 from calibrant.forecasters.mlp import forward
 from calibrant.forecasters.training import Plan, Split, split_of, train
@@ -574,3 +574,11 @@ def test_nets_of_several_parts_are_trained_at_once(net, rng):
     alone = clone(net).fit(X[parts[1]], y[parts[1]], sample_weight=w[parts[1]])
     for name, array in single.parameters_.items():
         np.testing.assert_array_equal(array, alone.parameters_[name])
+
+
+def test_settings_of_torch_are_left_as_they_were(rng):
+    before = torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark
+    with backend.repeatable():
+        assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
+    DropoutMLP(**SMALL).fit(rng.normal(size=(30, 2)), rng.normal(size=30))
+    assert (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark) == before

@@ -59,3 +59,15 @@ def few_threads(multiplications: float) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    """Context in which a GPU convolves by algorithms that give the same digits each time."""
+    cudnn = need_torch().backends.cudnn
+    before = cudnn.deterministic, cudnn.benchmark
+    try:
+        cudnn.deterministic, cudnn.benchmark = True, False
+        yield
+    finally:
+        cudnn.deterministic, cudnn.benchmark = before

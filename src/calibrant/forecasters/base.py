@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import Array, index_of, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
-from .backend import Tensor, check_device, few_threads, need_torch, seed_of
+from .backend import Tensor, check_device, few_threads, need_torch, repeatable, seed_of
 from .net import Net
 from .scaling import Scaling
 from .together import Table, train_together
@@ -140,6 +140,6 @@ class NetRegressor(RegressorMixin, Net):
         parameters = {name: self._tensor(array) for name, array in self.parameters_.items()}
         block = _BLOCK if check_device(self.device).type == "cpu" else _DEVICE_BLOCK
         steps = max(width, min(len(X) * width, block)) * max(array.shape[-1] for array in self.parameters_.values())
-        with few_threads(steps), torch.no_grad():
+        with few_threads(steps), repeatable(), torch.no_grad():
             blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, block))
             return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)

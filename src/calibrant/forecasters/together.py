@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .._checks import Array, sample_weights
-from .backend import Tensor, check_device, few_threads, generator_of, need_torch
+from .backend import Tensor, check_device, few_threads, generator_of, need_torch, repeatable
 from .training import Parameters, Split, split_of, train
 
 
@@ -75,7 +75,7 @@ def _groups(nets: Sequence[Any], tables: Sequence[Table]) -> list[list[int]]:
 def train_together(nets: Sequence[Any], tables: Sequence[Table]) -> None:
     """Train nets of one kind, each on its own table, with equally many rows."""
     host = nets[0]
-    with few_threads(len(nets) * host.batch_size * host._work(tables[0].X)):
+    with few_threads(len(nets) * host.batch_size * host._work(tables[0].X)), repeatable():
         best, history = _trained(nets, tables)
     members = len(history[0]) // len(nets)
     for i, (net, table) in enumerate(zip(nets, tables, strict=True)):
