@@ -61,9 +61,10 @@ def drawn(names: Sequence[str], folder: Path | None, settings: dict[str, Any], p
                 CalibrationCurveDisplay.from_predictions(y_new, law, name=stage).plot(ax=ax)
             ax.set_title(f"{SETS.get(name, name)}, {MODELS[model]}", fontsize=8)
             ax.set(xlabel="", ylabel="")
-            if line or column:
-                ax.get_legend().remove()
-    axes[0, 0].legend(fontsize=6)
+            ax.get_legend().remove()
+    handles = axes[0, 0].get_legend_handles_labels()[0]
+    labels = ["95 % of perfect forecasters", *stages]
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8)
     figure.supxlabel("Nominal level")
     figure.supylabel("Share of outcomes below the quantile")
     figure.savefig(path, dpi=80)

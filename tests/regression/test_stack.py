@@ -220,6 +220,14 @@ class TestScoreMixture:
         theta = 0.4 * rng.standard_normal(3 * (3 * count - 1))
         assert check_grad(lambda t: problem.loss(t)[0], lambda t: problem.loss(t)[1], theta) < 1e-6
 
+    @pytest.mark.parametrize("count", [1, 2])
+    @pytest.mark.parametrize("far", [1e3, -1e3, 1e160, -1e160])
+    def test_a_search_may_go_anywhere(self, count, far):
+        rng = np.random.default_rng(0)
+        problem = _Problem(rng.normal(0, 9, 20), rng.normal(size=(3, 20)), np.ones(20), count)
+        value, slopes = problem.likelihood(np.full(3 * (3 * count - 1), far))
+        assert np.isfinite(value).all() and np.isfinite(slopes).all()
+
     def test_loss_is_the_log_density(self):
         rng = np.random.default_rng(1)
         u, theta = rng.normal(size=15), 0.4 * rng.standard_normal(5)

@@ -26,7 +26,6 @@ FEWEST_ROWS = 11
 _REACH = 2.0  # the steps' centres span this many standard scores either way
 _OVERLAP = 0.4  # width of a step over the distance between centres
 _LOG_HEIGHT = -3.0  # a priori, so that little is added to the beta map
-_LARGEST = 300.0  # of the logarithms that a line search tries
 _LINEAR, _PROCESS = 0.5, 0.7  # prior standard deviations of slopes and process
 _LARGEST = 30.0  # absolute value of log a, log b, c and the w, whatever their functions say far out
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit

@@ -19,6 +19,7 @@ _MOST = 14  # landmarks of smooth functions
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits
 FLOOR = 0.05  # least standard deviation of a component, in standard scores
 _APART = 0.7  # of the two components at the start, either way
+_REMOTE, _WIDEST = 1e6, 30.0  # means and log widths that a search, or a forecast far from all that were seen, may reach
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 
 
@@ -91,11 +92,12 @@ def _parameters(theta: Array, count: int) -> tuple[Array, Array, Array]:
     """Means, standard deviations and log shares, (count, n) each; about N(0, 1) at theta = 0."""
     start = _APART * np.linspace(-1, 1, count)[:, None] if count > 1 else np.zeros((1, 1))
     widest = np.sqrt(1 - np.mean(start**2)) - FLOOR
-    widths = FLOOR + widest * np.exp(theta[count : 2 * count])
+    widths = FLOOR + widest * np.exp(np.clip(theta[count : 2 * count], -_WIDEST, _WIDEST))
+    means = np.clip(theta[:count], -_REMOTE, _REMOTE) + start
     if count == 1:
-        return theta[:1] + start, widths, np.zeros((1, theta.shape[1]))
+        return means, widths, np.zeros((1, theta.shape[1]))
     log_shares = np.stack([-np.logaddexp(0.0, -theta[4]), -np.logaddexp(0.0, theta[4])])
-    return theta[:2] + start, widths, log_shares
+    return means, widths, log_shares
 
 
 @dataclass(frozen=True, eq=False)
