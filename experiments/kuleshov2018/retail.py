@@ -46,7 +46,7 @@ SOURCES = {
 SPANS = {
     "retail_favorita_family_daily": (("2016-06-01", "2016-12-31"), ("2017-01-01", "2017-07-31")),
     "retail_bakery_daily": (("2018-03-01", "2018-09-30"), ("2018-10-01", "2019-04-30")),
-    MADE: (("2021-07-01", "2021-09-29"),),
+    MADE: (("2021-08-05", "2021-09-29"),),
 }
 
 
@@ -102,7 +102,7 @@ def calendar_of(days: pd.DatetimeIndex) -> Array:
     return np.column_stack([np.eye(7)[days.dayofweek], np.sin(angle), np.cos(angle)])
 
 
-def made_frame(stores: int = 3, items: int = 2, seed: int = 0) -> pd.DataFrame:
+def made_frame(stores: int = 2, items: int = 2, seed: int = 0) -> pd.DataFrame:
     """A small made panel: counts with weekdays, promotions, and a level that wanders and rises in the last months."""
     rng = np.random.default_rng(seed)
     days = pd.date_range("2019-11-01", SPANS[MADE][0][1])

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 SETS = tuple(name for name in SPANS if name != MADE)
 RATES = (0.5, 0.2)
 NET: dict[str, Any] = {"window": 28, "lags": 7, "random_state": 0}
-SMALL: dict[str, Any] = {"hidden": 24, "max_epochs": 12, "n_passes": 50}  # the nets of a quick run
+SMALL: dict[str, Any] = {"hidden": 24, "max_epochs": 10, "n_passes": 40}  # the nets of a quick run
 BLOCK = 28  # days after which the size of a series is measured again
 YEAR = 364  # days of training that the paper's way learns from
 
