@@ -145,7 +145,7 @@ def newest(laws: ByLead, n: int) -> Callable[[int], list[Distribution]]:
 
 
 def told(sales: Sales, kept: Any, laws: ByLead) -> dict[str, dict[str, float]]:
-    """Coverage of 90 % bands, calibration error and CRPS over the mean sales, of some leads."""
+    """Coverage of 90 % bands, calibration error, and bias of the medians over the mean sales, of some leads."""
     out = {}
     for lead in TOLD:
         y = sales.values[kept, sales.test + lead - 1 :].T.ravel()
@@ -154,7 +154,6 @@ def told(sales: Sales, kept: Any, laws: ByLead) -> dict[str, dict[str, float]]:
         out[str(lead)] = {
             "covered": float(metrics.coverage(y[good], law, coverage=0.9)),
             "calibration": float(metrics.calibration_error(y[good], law, levels=10)),
-            "crps": float(np.mean(metrics.crps(y[good], law, per_row=True) / unit)),
             "bias": float(np.mean((law.median() - y[good]) / unit)),
         }
     return out

@@ -109,15 +109,14 @@ def page(cells: dict[str, Any]) -> Iterator[str]:
         yield f"| {' | '.join(parts)} |"
     yield "\nSold is of what was asked for, thrown away of what was sold; the most is the margin times all demand.\n"
     yield "## Forecasts by days ahead, mean of the spans\n"
-    yield "| agent | days ahead | 90 % holds | calibration error | CRPS / mean sales | bias of medians / mean sales |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    yield "| agent | days ahead | 90 % holds | calibration error | bias of medians / mean sales |"
+    yield "|---|---:|---:|---:|---:|"
     for agent in AGENTS:
         for lead in next(iter(cells.values()))["leads"][agent]:
             own_ = [cell["leads"][agent][lead] for cell in cells.values()]
             values = {key: float(np.mean([each[key] for each in own_])) for key in own_[0]}
             yield (
-                f"| {agent} | {lead} | {values['covered']:.3f} | {values['calibration']:.4f} | {values['crps']:.4f} "
-                f"| {values['bias']:+.4f} |"
+                f"| {agent} | {lead} | {values['covered']:.3f} | {values['calibration']:.4f} | {values['bias']:+.4f} |"
             )
 
 

@@ -94,7 +94,7 @@ def test_standard_errors_by_hand():
 
 
 def cells_of(gain):
-    lead = {"covered": 0.9, "calibration": 0.01, "crps": 0.1, "bias": 0.0}
+    lead = {"covered": 0.9, "calibration": 0.01, "bias": 0.0}
     count = 30
     base = {"ordered": [9.0] * count, "sold": [8.0] * count, "lost": [2.0] * count, "wasted": [1.0] * count}
     profits = {agent: [100.0 + (gain + 0.1 * i if agent == OURS else 0.0) for i in range(count)] for agent in AGENTS}
