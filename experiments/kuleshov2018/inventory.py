@@ -28,7 +28,7 @@ from calibrant.distributions import Distribution, Ensemble, Normal
 
 from ..cells import RESULTS, Cells, write_result
 from ..data import data_folder
-from .inventory_verdict import NONE, ONCE, OURS, page, verdict
+from .inventory_verdict import NONE, ONCE, OURS, headlines, page, verdict
 from .lagged import asked, rows, training_rows
 from .past_only import Issued, learned_again, learned_once
 from .retail import MADE, SPANS, Sales, read
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = [*page(found), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if not options.quick:
-        write_result(options.out, "inventory", {"cells": found, "claims": claims}, text)
+        write_result(options.out, "inventory", {"cells": found, "claims": claims, "headlines": headlines(found)}, text)
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 

@@ -28,7 +28,7 @@ from ..data import data_folder
 from .past_only import Issued, learned_again, learned_once
 from .retail import MADE, SPANS, Sales, read
 from .sales_figure import draw
-from .sales_verdict import by_store, page, verdict
+from .sales_verdict import by_store, headlines, page, verdict
 from .table1 import ISOTONIC, measures
 
 Array = NDArray[np.float64]
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = [*page(rows), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if not options.quick:
-        write_result(options.out, "sales", {"rows": rows, "claims": claims}, text)
+        write_result(options.out, "sales", {"rows": rows, "claims": claims, "headlines": headlines(rows)}, text)
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 

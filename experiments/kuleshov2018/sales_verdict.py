@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..scoreboard import headline
+
 WAYS = ("none", "paper", "tail", "weekly")
 CLAIMED = "weekly"
 LOW, HIGH = 0.86, 0.94  # the share of sales in 90 % bands that counts as 90 %
@@ -38,6 +40,23 @@ def verdict(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         for way in WAYS:
             spans = [span[way] for row in mine for span in row["by_span"]]
             yield f"      {way}: stores {_told([row[way]['covered'] for row in mine])}; single spans {_told(spans)}"
+
+
+def headlines(rows: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
+    """Shares of sales in the 90 % bands, least and most of the stores."""
+    first = max(row["rate"] for row in rows)
+    shares = {way: [row[way]["covered"] for row in rows if row["rate"] == first] for way in WAYS}
+    told = {way: f"{min(each):.2f} to {max(each):.2f}" for way, each in shares.items()}
+    stores = len(shares[CLAIMED])
+    return [
+        headline(
+            f"§4.4, daily sales: share in 90 % bands, least and most of {stores} stores",
+            "misses most → about 0.90",
+            f"{told['none']} → {told['paper']}",
+            f"{told['none']} → {told[CLAIMED]}, by weekly maps of the past",
+            bool(inside(np.array(shares[CLAIMED])).all()),
+        )
+    ]
 
 
 def inside(shares: Any) -> Any:
