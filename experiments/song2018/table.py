@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calibrant.calibration.pit_watch import unwatched
 
+from ..cells import known
 from ..data import load
 from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
 
@@ -51,14 +52,17 @@ class Pair(NamedTuple):
     def summary(self) -> dict[str, Any]:
         """For the results file."""
         told = {
-            name: {"mean": scores.mean(axis=0).tolist(), "error": _error(scores).tolist()}
+            name: {"mean": scores.mean(axis=0).tolist(), "error": [known(e) for e in _error(scores)]}
             for name, scores in self.scores.items()
         }
         return {"set": self.set, "base": self.base, "folds": len(self.scores[NONE]), "at": self.counts, **told}
 
 
 def _error(scores: Array) -> Array:
-    return np.asarray(scores.std(axis=0) / np.sqrt(max(len(scores) - 1, 1)))
+    """Standard errors of means; of a single fold there is none."""
+    if len(scores) == 1:
+        return np.full(scores.shape[1], np.nan)
+    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(len(scores)))
 
 
 def cell(
@@ -93,7 +97,7 @@ def page(pairs: Sequence[Pair]) -> Iterator[str]:
         yield "|---" + "|---:" * len(pair.counts) + "|"
         for name, scores in pair.scores.items():
             told = [f"{m:.3f} ± {e:.3f}" for m, e in zip(scores.mean(axis=0), _error(scores), strict=True)]
-            yield f"| {name} | {' | '.join(told)} |"
+            yield f"| {name} | {' | '.join(told)} |".replace("nan", "–")
 
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -109,20 +113,26 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     where = "; ".join(f"{name} x {', '.join(dict.fromkeys(bases))}" for name, bases in lost.items() if bases)
     text = f"with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on {len(held)} of "
     yield _claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
-    yield _stack(pairs)
+    yield from _stack(pairs)
+    numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
+    yield f"      from {numbers[0]} to {numbers[-1]} folds a pair, on which the best of the paper's methods are picked too"
 
 
-def _stack(pairs: Sequence[Pair]) -> str:
+def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
     """Whether the stack is better than the paper's methods, each with the thresholds that suit it best."""
     behind = []
     for pair in pairs:
         name, at = pair.best_of_all()
         gain, error = pair.gain(STACK, name, at)
         if gain <= 0:
-            behind.append(f"{pair.set} x {pair.base} {gain:+.3f} ±{error:.3f} to {name}, {pair.counts[at]}")
+            told = f"{gain:+.3f} ±{error:.3f}".replace(" ±nan", "")
+            behind.append(f"{pair.set} x {pair.base} {told} to {name} with {pair.counts[at]}")
     told = f"; not {'; '.join(behind)}" if behind else ""
     text = f"the stack beats each of the paper's methods at any number of thresholds on {len(pairs) - len(behind)} of "
-    return _claim(not behind, f"{text}{len(pairs)} pairs{told}")
+    yield _claim(not behind, f"{text}{len(pairs)} pairs{told}")
+    gains = [pair.gain(STACK, name, at)[0] for pair in pairs for name in PAPERS for at in range(len(pair.counts))]
+    beaten = sum(gain > 0 for gain in gains)
+    yield f"      of all methods of the paper, numbers of thresholds and pairs it beats {beaten} of {len(gains)}"
 
 
 def _claim(holds: bool, text: str) -> str:

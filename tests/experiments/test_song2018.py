@@ -10,7 +10,7 @@ import pytest
 from experiments.cells import read_result
 from experiments.song2018 import __main__ as command
 from experiments.song2018.protocol import METHODS
-from experiments.song2018.table import NONE, STACK, Pair, verdict
+from experiments.song2018.table import NONE, STACK, Pair, page, verdict
 
 
 def _cell(none=-3.0, **gains):
@@ -56,10 +56,19 @@ def test_finished_folds_are_kept_and_told_with_their_number(tmp_path, monkeypatc
 )
 def test_what_the_claims_ask(gains, told):
     pairs = [_pair(GPC=0.3, ours_stack=0.4), _pair("concrete", **gains)]
-    assert [line[:4] for line in verdict(pairs)] == ["    ", "    ", *told]
+    lines = list(verdict(pairs))
+    assert [line[:4] for line in lines[2:4]] == told
+    assert lines[4].endswith("beats 10 of 12" if told[1] == "FAIL" else "beats 12 of 12")
 
 
 def test_eight_thresholds_are_not_asked_to_help():
     cell = _cell(ours_stack=0.5)
     cell["e-beta"] = [-4.0, -2.9]
-    assert [line[:4] for line in verdict([Pair.of("diabetes", "OLS", (8, 16), [cell])])] == ["    ", "PASS", "PASS"]
+    lines = list(verdict([Pair.of("diabetes", "OLS", (8, 16), [cell])]))
+    assert [line[:4] for line in lines[1:3]] == ["PASS", "PASS"]
+
+
+def test_one_fold_has_no_standard_error():
+    pair = Pair.of("diabetes", "OLS", (8, 16), [_cell()])
+    assert pair.summary()[NONE] == {"mean": [-3.0, -3.0], "error": [None, None]}
+    assert "| uncalibrated | -3.000 ± – | -3.000 ± – |" in "\n".join(page([pair]))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...cells import known
 from .cell import CROSS, GP_BETAS, NONE, OURS
 from .paper import BASES, MEASURES, PAPER, Printed
 
@@ -61,30 +62,32 @@ class Pair(NamedTuple):
     def reaches(self, name: str) -> bool:
         """Whether the method gains at least as much as the paper's best GP-Beta, within one standard error."""
         rise, error = self.rise(name)
-        return -rise + error >= self.paper_gain
+        return bool(-rise + np.nan_to_num(error) >= self.paper_gain)
 
     def is_as_low(self, name: str) -> bool:
         """Whether the NLL is at or below that of the paper's best GP-Beta, within one standard error."""
-        return bool(self.mean(name)[0] - self.error(name)[0] <= self.printed["NLL"].gp_beta)
+        return bool(self.mean(name)[0] - np.nan_to_num(self.error(name)[0]) <= self.printed["NLL"].gp_beta)
 
     def summary(self) -> dict[str, Any]:
         """For the results file."""
         told = {
-            name: {measure: [float(m), float(e)] for measure, m, e in zip(MEASURES, mean, error, strict=True)}
+            name: {measure: [float(m), known(e)] for measure, m, e in zip(MEASURES, mean, error, strict=True)}
             for name, mean, error in ((name, self.mean(name), self.error(name)) for name in self.scores)
         }
         return {"set": self.set, "base": self.base, "splits": len(self.scores[NONE]), "mean and error": told}
 
 
 def _error(scores: Array) -> Array:
-    spread = scores.std(axis=0, ddof=1) if len(scores) > 1 else np.zeros(scores.shape[1])
-    return np.asarray(spread / np.sqrt(len(scores)))
+    """Standard errors of means; of a single split there is none."""
+    if len(scores) == 1:
+        return np.full(scores.shape[1], np.nan)
+    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(len(scores)))
 
 
 def harmful(pair: Pair, name: str) -> bool:
     """Whether the mean NLL rises by more than 0.01 and one paired standard error, of which at most 0.05 excuses."""
     rise, error = pair.rise(name)
-    return rise > max(MOST_HARM, min(error, MOST_NOISE))
+    return rise > max(MOST_HARM, min(float(np.nan_to_num(error)), MOST_NOISE))
 
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -97,6 +100,8 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
         "the best of ours": [(pair, pair.best(OURS)) for pair in printed],
     }
     wanted = dict(zip(every, (WANTED_PUBLISHED, WANTED_OURS), strict=False))
+    numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
+    yield f"      from {numbers[0]} to {numbers[-1]} splits a pair; where there is one, no error is allowed for"
     for title, chosen in every.items():
         missed = [(pair, name) for pair, name in chosen if not pair.reaches(name)]
         low = sum(pair.is_as_low(name) for pair, name in chosen)
@@ -108,7 +113,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
         worst = max(pairs, key=lambda pair: pair.rise(name)[0])
         rise, error = worst.rise(name)
         count = sum(harmful(pair, name) for pair in pairs)
-        where = f"{worst.set} x {worst.base} {rise:+.4f} ±{error:.4f}"
+        where = f"{worst.set} x {worst.base} {rise:+.4f} ±{error:.4f}".replace(" ±nan", "")
         yield _claim(not count, f"{name} raises the NLL beyond its limit on {count} pairs; largest {where}")
 
 
@@ -118,7 +123,7 @@ def _told(missed: Sequence[tuple[Pair, str]]) -> str:
         f"from {pair.mean(NONE)[0]:.2f} (theirs {pair.printed['NLL'].base:.2f})"
         for pair, name in missed
     ]
-    return f"; not {'; '.join(gains)}" if gains else ""
+    return f"; not {'; '.join(gains)}".replace(" ±nan", "") if gains else ""
 
 
 def page(pairs: Sequence[Pair]) -> Iterator[str]:
