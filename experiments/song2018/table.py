@@ -115,7 +115,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     yield _claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
     yield from _stack(pairs)
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
-    yield f"      from {numbers[0]} to {numbers[-1]} folds a pair, on which the best of the paper's methods are picked too"
+    yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
 
 
 def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
