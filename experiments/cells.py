@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,11 @@ def write_result(folder: Path, name: str, result: dict[str, Any], markdown: Iter
     told = f"Made by `{made['command']}` at {made['commit']}."
     write_text(paths[1], "\n".join([*markdown, "", told, ""]))
     return paths
+
+
+def known(value: float) -> float | None:
+    """A number for a results file, which has none that is not one."""
+    return None if isnan(value) else float(value)
 
 
 def read_result(folder: Path, name: str) -> dict[str, Any] | None:

@@ -13,15 +13,22 @@ from ..data import BLOCK, Dataset, Split, splits, time_folds
 MAX_TRAIN, MAX_TEST, FOLDS = 4000, 4000, 5
 
 
-def thinned_splits(dataset: Dataset, n_splits: int, seed: int = 0, *, block: float = BLOCK) -> Iterator[Split]:
-    """The splits with at most MAX_TRAIN and MAX_TEST rows, drawn at random and kept in order."""
+def thinned_splits(
+    dataset: Dataset,
+    n_splits: int,
+    seed: int = 0,
+    *,
+    block: float = BLOCK,
+    most: tuple[int | None, int | None] = (MAX_TRAIN, MAX_TEST),
+) -> Iterator[Split]:
+    """The splits with at most so many rows to train and to test on, drawn at random and kept in order; None is all."""
     for number, split in enumerate(splits(dataset, n_splits, seed, block=block)):
         random = np.random.default_rng([seed, number])
-        yield Split(_thin(split.train, MAX_TRAIN, random), _thin(split.test, MAX_TEST, random))
+        yield Split(_thin(split.train, most[0], random), _thin(split.test, most[1], random))
 
 
-def _thin(rows: NDArray[np.intp], most: int, random: np.random.Generator) -> NDArray[np.intp]:
-    return rows if len(rows) <= most else rows[np.sort(random.permutation(len(rows))[:most])]
+def _thin(rows: NDArray[np.intp], most: int | None, random: np.random.Generator) -> NDArray[np.intp]:
+    return rows if most is None or len(rows) <= most else rows[np.sort(random.permutation(len(rows))[:most])]
 
 
 def inner_folds(dataset: Dataset, train: NDArray[np.intp]) -> Sequence[Split]:

@@ -14,7 +14,7 @@ from sklearn.linear_model import BayesianRidge, LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import DensityCalibrator, GPCCalibrator, Normal
+from calibrant import DensityCalibrator, GPCCalibrator, Normal, StackCalibrator
 from calibrant.calibration import Calibrator
 from calibrant.distributions import Distribution
 
@@ -38,6 +38,7 @@ METHODS: dict[str, Make] = {
     "ours, e-beta": lambda t: DensityCalibrator(n_thresholds=len(t)),
     "ours, GPC": lambda t: GPCCalibrator(len(t)),
 }
+WITHOUT: dict[str, Callable[[], Calibrator]] = {"ours, stack": StackCalibrator}  # thresholds
 PAPERS = ("e-logistic", "e-beta", "GPC")
 ON_A_GRID = ("GPC",)
 

@@ -1,23 +1,25 @@
-"""Scores of folds become a table of methods by numbers of thresholds, and the paper's claims of it."""
+"""Scores of folds become a table of methods by numbers of thresholds, and the claims about it."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant.calibration.pit_watch import unwatched
 
+from ..cells import known
 from ..data import load
-from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, folds, forecast, log_likelihood, parts, thresholds
+from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
 
 Array = NDArray[np.float64]
 NONE = "uncalibrated"
-FEW = 8  # thresholds with which the paper's methods mostly lose too
+STACK = "ours, stack"
+ENOUGH = 16  # thresholds: with fewer the paper's methods mostly lose there too
 
 
 class Pair(NamedTuple):
@@ -28,44 +30,110 @@ class Pair(NamedTuple):
     counts: tuple[int, ...]
     scores: dict[str, Array]
 
-    def best(self, count: int) -> str:
-        """The paper's method with the highest mean at this number of thresholds."""
-        at = self.counts.index(count)
+    @classmethod
+    def of(cls, name: str, base: str, counts: tuple[int, ...], cells: Sequence[dict[str, list[float]]]) -> Pair:
+        """From the finished folds of the pair."""
+        return cls(name, base, counts, {key: np.array([cell[key] for cell in cells]) for key in cells[0]})
+
+    def gain(self, name: str, over: str, at: int) -> tuple[float, float]:
+        """Mean gain of a method over another at the number of thresholds in this place; its paired standard error."""
+        gains = self.scores[name][:, at] - self.scores[over][:, at]
+        return float(gains.mean()), float(_error(gains[:, None])[0])
+
+    def best(self, at: int) -> str:
+        """The paper's method with the highest mean at the number of thresholds in this place."""
         return max(PAPERS, key=lambda name: float(self.scores[name][:, at].mean()))
 
+    def best_of_all(self) -> tuple[str, int]:
+        """The paper's method and the place of its number of thresholds that have the highest mean of all."""
+        places = [(name, at) for at in range(len(self.counts)) for name in PAPERS]
+        return max(places, key=lambda place: float(self.scores[place[0]][:, place[1]].mean()))
 
-def cell(name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], folder: Path) -> dict[str, Array]:
+    def summary(self) -> dict[str, Any]:
+        """For the results file."""
+        told = {
+            name: {"mean": scores.mean(axis=0).tolist(), "error": [known(e) for e in _error(scores)]}
+            for name, scores in self.scores.items()
+        }
+        return {"set": self.set, "base": self.base, "folds": len(self.scores[NONE]), "at": self.counts, **told}
+
+
+def _error(scores: Array) -> Array:
+    """Standard errors of means; of a single fold there is none."""
+    if len(scores) == 1:
+        return np.full(scores.shape[1], np.nan)
+    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(len(scores)))
+
+
+def cell(
+    name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], folder: Path | None
+) -> dict[str, list[float]]:
     """All methods on one fold of one repetition: log likelihoods by number of thresholds."""
     dataset = load(name, folder)
     split = list(folds(dataset, place[0]))[place[1]]
     y_old, y_new = dataset.y[split.train], dataset.y[split.test]
-    whole = forecast(base, dataset.X[split.train], y_old, dataset.X[split.test])
-    three, grid = parts(dataset, base, split), thresholds(y_old, POINTS)
-    out = {NONE: np.full(len(counts), log_likelihood([whole], y_new, None))}
     with unwatched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        whole = forecast(base, dataset.X[split.train], y_old, dataset.X[split.test])
+        three, grid = parts(dataset, base, split), thresholds(y_old, POINTS)
+        out = {NONE: [log_likelihood([whole], y_new, None)] * len(counts)}
         for key, make in METHODS.items():
             levels = (thresholds(y_old, count) for count in counts)
             laws = ([make(t).fit(part.old, part.y).transform(part.new) for part in three] for t in levels)
-            out[key] = np.array([log_likelihood(law, y_new, grid if key in ON_A_GRID else None) for law in laws])
+            out[key] = [log_likelihood(law, y_new, grid if key in ON_A_GRID else None) for law in laws]
+        for key, plain in WITHOUT.items():
+            law = [plain().fit(part.old, part.y).transform(part.new) for part in three]
+            out[key] = [log_likelihood(law, y_new, None)] * len(counts)
     return out
 
 
-def lines(pair: Pair) -> Iterator[str]:
-    """Mean ± standard error of the log likelihood, a line a method, a column a number of thresholds."""
-    yield f"\n{pair.set} x {pair.base}: log likelihood by number of thresholds"
-    yield f"{'':14s}" + "".join(f"{count:>18d}" for count in pair.counts)
-    for name, scores in pair.scores.items():
-        mean, error = scores.mean(axis=0), scores.std(axis=0) / np.sqrt(max(len(scores) - 1, 1))
-        yield f"{name:14s}" + "".join(f"{m:10.3f} ±{e:6.3f}" for m, e in zip(mean, error, strict=True))
+def page(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Markdown: mean ± standard error of the log likelihood, a line a method, a column a number of thresholds."""
+    yield "# Song et al. (2018), figure 6: log likelihood by number of thresholds, mean ± standard error over folds"
+    for pair in pairs:
+        n = len(pair.scores[NONE])
+        yield f"\n## {pair.set} x {pair.base}: {n} {'fold' if n == 1 else 'folds'}\n"
+        yield f"| | {' | '.join(map(str, pair.counts))} |"
+        yield "|---" + "|---:" * len(pair.counts) + "|"
+        for name, scores in pair.scores.items():
+            told = [f"{m:.3f} ± {e:.3f}" for m, e in zip(scores.mean(axis=0), _error(scores), strict=True)]
+            yield f"| {name} | {' | '.join(told)} |".replace("nan", "–")
 
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
-    """The paper's claim: beyond 8 thresholds one of its methods (picked on these folds) is better than none."""
+    """The claims, each with PASS or FAIL: the paper's, pair by pair and set by set, and that of the stack."""
+    lost: dict[str, list[str]] = {pair.set: [] for pair in pairs}
     for pair in pairs:
-        for at, count in enumerate(pair.counts):
-            name = pair.best(count)
-            gains = pair.scores[name][:, at] - pair.scores[NONE][:, at]
-            holds = "PASS" if gains.mean() > 0 else "FAIL"
-            text = f"{pair.set} x {pair.base}, {count} thresholds: {name} {gains.mean():+.3f} over {NONE}"
-            yield f"{holds}  {text}" if count > FEW else f"      {text}"
+        places = [at for at, count in enumerate(pair.counts) if count >= ENOUGH]
+        gains = [(pair.counts[at], pair.best(at), pair.gain(pair.best(at), NONE, at)[0]) for at in places]
+        told = ", ".join(f"{count} {name} {gain:+.3f}" for count, name, gain in gains)
+        lost[pair.set] += [pair.base for _, _, gain in gains if gain <= 0]
+        yield f"      {pair.set} x {pair.base}: best of the paper's methods over {NONE}, by thresholds: {told}"
+    held = [name for name, bases in lost.items() if not bases]
+    where = "; ".join(f"{name} x {', '.join(dict.fromkeys(bases))}" for name, bases in lost.items() if bases)
+    text = f"with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on {len(held)} of "
+    yield _claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
+    yield from _stack(pairs)
+    numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
+    yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
+
+
+def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Whether the stack is better than the paper's methods, each with the thresholds that suit it best."""
+    behind = []
+    for pair in pairs:
+        name, at = pair.best_of_all()
+        gain, error = pair.gain(STACK, name, at)
+        if gain <= 0:
+            told = f"{gain:+.3f} ±{error:.3f}".replace(" ±nan", "")
+            behind.append(f"{pair.set} x {pair.base} {told} to {name} with {pair.counts[at]}")
+    told = f"; not {'; '.join(behind)}" if behind else ""
+    text = f"the stack beats each of the paper's methods at any number of thresholds on {len(pairs) - len(behind)} of "
+    yield _claim(not behind, f"{text}{len(pairs)} pairs{told}")
+    gains = [pair.gain(STACK, name, at)[0] for pair in pairs for name in PAPERS for at in range(len(pair.counts))]
+    beaten = sum(gain > 0 for gain in gains)
+    yield f"      of all methods of the paper, numbers of thresholds and pairs it beats {beaten} of {len(gains)}"
+
+
+def _claim(holds: bool, text: str) -> str:
+    return f"{'PASS' if holds else 'FAIL'}  {text}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..data import data_folder, regression_sets
-from ..song2019.real.forecasts import bases
+from ..song2019.table1.forecasts import bases
 from .sets import HEADER, change, verdict
 from .simulated import harmless, overfitted, speed
 

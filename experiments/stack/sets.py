@@ -12,7 +12,7 @@ from calibrant.calibration.pit_watch import unwatched
 
 from ..data import BLOCK, load
 from ..real_data.protocol import thinned_splits
-from ..song2019.real.forecasts import bases, cross_fitted
+from ..song2019.table1.forecasts import bases, cross_fitted
 
 MOST_HARM = 0.01
 

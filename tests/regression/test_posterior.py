@@ -46,6 +46,28 @@ def test_ridge_regression(problem, tolerance, above):
         assert np.allclose(found, exact, atol=1e-6)
 
 
+class Overflowing(Regression):
+    """Its first trial step in units of the curvature goes where densities overflow."""
+
+    def _curvature(self, flat):
+        found = super()._curvature(flat)
+        object.__setattr__(self, "calls", 0)
+        return found
+
+    def likelihood(self, flat):
+        value, slopes = super().likelihood(flat)
+        object.__setattr__(self, "calls", getattr(self, "calls", -1000) + 1)
+        return (value, slopes * np.exp(np.full(1, 1e3))) if self.calls == 2 else (value, slopes)
+
+
+def test_a_trial_step_that_overflows_is_shortened(problem):
+    exact, _ = problem.mode(np.zeros((1, 6)), 1e-15)
+    hard = Overflowing(problem.basis, problem.weights, problem.y)
+    found, _ = hard.mode(np.zeros((1, 6)), 1e-15)
+    assert hard.calls > 2
+    assert np.allclose(found, exact, atol=1e-6)
+
+
 def test_curvature_is_fishers_and_the_priors(problem):
     flat = np.random.default_rng(0).normal(size=6)
     slopes = (problem.y - flat @ problem.basis) * problem.basis

@@ -59,7 +59,10 @@ class Posterior(ABC):
         root = cholesky(self._curvature(near.x), lower=True)
 
         def loss(v: Array) -> tuple[float, Array]:
-            value, gradient = self.loss(near.x + solve_triangular(root, v, lower=True, trans=1))
+            with np.errstate(over="ignore", invalid="ignore"):
+                value, gradient = self.loss(near.x + solve_triangular(root, v, lower=True, trans=1))
+            if not np.isfinite(gradient).all():  # a trial step so long that densities overflow
+                return np.inf, np.zeros(len(v))
             return value, solve_triangular(root, gradient, lower=True)
 
         best = _minimise(loss, np.zeros(len(near.x)), tolerance)

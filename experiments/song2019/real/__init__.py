@@ -1,1 +1,0 @@
-"""Table 1: six sets, two linear bases, every calibrator of whole distributions."""

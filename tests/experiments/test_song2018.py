@@ -1,0 +1,74 @@
+"""Figure 6 of Song et al. (2018) on scikit-learn's diabetes data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments.cells import read_result
+from experiments.song2018 import __main__ as command
+from experiments.song2018.protocol import METHODS
+from experiments.song2018.table import NONE, STACK, Pair, page, verdict
+
+
+def _cell(none=-3.0, **gains):
+    out = {name: [none + gains.get(name.replace(", ", "_"), -0.1)] * 2 for name in (*METHODS, STACK)}
+    return {NONE: [none, none], **out}
+
+
+def _pair(name="diabetes", base="OLS", **gains):
+    return Pair.of(name, base, (8, 16), [_cell(-3.0, **gains), _cell(-3.2, **gains)])
+
+
+def test_the_quick_run_gains_over_the_uncalibrated_fold(tmp_path):
+    command.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    [(key, scores)] = json.loads((tmp_path / "figure6-quick.cells.json").read_text()).items()
+    assert key == "diabetes/OLS/8,16/0/0"
+    at_16 = {name: values[1] for name, values in scores.items()}
+    assert all(at_16[name] > at_16[NONE] + 0.02 for name in ("e-logistic", "e-beta", "ours, e-beta", STACK))
+    assert scores[STACK][0] == scores[STACK][1] and scores["GPC"][1] > scores["GPC"][0]
+
+
+def test_finished_folds_are_kept_and_told_with_their_number(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(command, "cell", lambda *task: asked.append(task[2]) or _cell(-3.0 - task[2][1]))
+    given = ["--sets", "diabetes", "--bases", "OLS", "--thresholds", "8,16", "--jobs", "1", "--out", str(tmp_path)]
+    command.main([*given, "--repeats", "1", "--folds", "2"])
+    command.main([*given, "--repeats", "2", "--folds", "2"])
+    command.main([*given, "--done"])
+    assert asked == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    [row] = read_result(tmp_path, "figure6")["rows"]
+    assert row["folds"] == 4 and row[NONE]["mean"] == [-3.5, -3.5]
+    assert row[NONE]["error"] == pytest.approx([np.std([0, 1, 0, 1], ddof=1) / 2] * 2)
+    assert "diabetes x OLS: 4 folds" in (tmp_path / "figure6.md").read_text()
+    assert (tmp_path / "figure6.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize(
+    ("gains", "told"),
+    [
+        ({"GPC": 0.1, "ours_stack": 0.2}, ["PASS", "PASS"]),
+        ({"GPC": 0.1, "ours_stack": 0.05}, ["PASS", "FAIL"]),
+        ({"ours_stack": 0.05}, ["FAIL", "PASS"]),
+    ],
+)
+def test_what_the_claims_ask(gains, told):
+    pairs = [_pair(GPC=0.3, ours_stack=0.4), _pair("concrete", **gains)]
+    lines = list(verdict(pairs))
+    assert [line[:4] for line in lines[2:4]] == told
+    assert lines[4].endswith("beats 10 of 12" if told[1] == "FAIL" else "beats 12 of 12")
+
+
+def test_eight_thresholds_are_not_asked_to_help():
+    cell = _cell(ours_stack=0.5)
+    cell["e-beta"] = [-4.0, -2.9]
+    lines = list(verdict([Pair.of("diabetes", "OLS", (8, 16), [cell])]))
+    assert [line[:4] for line in lines[1:3]] == ["PASS", "PASS"]
+
+
+def test_one_fold_has_no_standard_error():
+    pair = Pair.of("diabetes", "OLS", (8, 16), [_cell()])
+    assert pair.summary()[NONE] == {"mean": [-3.0, -3.0], "error": [None, None]}
+    assert "| uncalibrated | -3.000 ± – | -3.000 ± – |" in "\n".join(page([pair]))

@@ -1,0 +1,85 @@
+"""Table 1 of Song et al. (2019) on scikit-learn's diabetes data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from calibrant.distributions import Normal
+from experiments.cells import read_result
+from experiments.data import Dataset, load
+from experiments.real_data.protocol import thinned_splits
+from experiments.song2019.table1 import __main__ as command
+from experiments.song2019.table1.cell import CROSS, OURS, PUBLISHED
+from experiments.song2019.table1.forecasts import PaperNet, net
+from experiments.song2019.table1.table import Pair, page
+
+
+def _cell(shift=0.0):
+    scores = {"NLL": 5.0 + shift, "MSE": 3000.0, "pinball": 1800.0}
+    return {name: dict(scores) for name in ("none", *PUBLISHED, CROSS, *OURS)}
+
+
+def test_the_quick_run_mends_least_squares_and_is_kept(tmp_path, capsys):
+    command.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
+    cells = json.loads((tmp_path / "table1-quick.cells.json").read_text())
+    assert list(cells) == ["diabetes/OLS/0", "diabetes/OLS/1"]
+    nll = {name: np.mean([cell[name]["NLL"] for cell in cells.values()]) for name in cells["diabetes/OLS/0"]}
+    assert nll["isotonic"] > nll["none"] + 0.2  # its density is rough, as in the paper
+    assert all(nll[name] < nll["none"] - 0.02 for name in ("GPB 8", "GPB 64", CROSS, "GP-Beta", "flow", "stack"))
+    assert "0 of 1 pairs" not in capsys.readouterr().out
+    assert not list(tmp_path.glob("table1.*"))
+
+
+def test_finished_cells_are_not_run_again_and_can_be_told_by_themselves(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(command, "cell", lambda *task: asked.append(task[:3]) or _cell(task[2]))
+    given = ["--sets", "diabetes", "--jobs", "1", "--out", str(tmp_path)]
+    command.main([*given, "--bases", "OLS,GPR", "--splits", "2"])
+    assert asked == [("diabetes", "OLS", 0), ("diabetes", "GPR", 0), ("diabetes", "OLS", 1), ("diabetes", "GPR", 1)]
+    command.main([*given, "--bases", "OLS", "--splits", "3"])
+    assert asked[4:] == [("diabetes", "OLS", 2)]
+    command.main([*given, "--done", "--splits", "10"])
+    assert len(asked) == 5
+    result = read_result(tmp_path, "table1")
+    assert [(row["base"], row["splits"]) for row in result["rows"]] == [("OLS", 3), ("GPR", 2)]
+    assert result["rows"][0]["mean and error"]["none"]["NLL"] == pytest.approx([6.0, 1 / np.sqrt(3)])
+    assert "| diabetes | 3 | 5.370 | 5.780 | 5.340 | 6.000 ± 0.577 |" in (tmp_path / "table1.md").read_text()
+
+
+def test_without_a_data_folder_it_says_so(monkeypatch, capsys):
+    monkeypatch.delenv("CALIBRANT_DATA", raising=False)
+    assert command.main([]) == 2
+    assert "Pass --data FOLDER" in capsys.readouterr().err
+
+
+def test_figures_that_are_there_are_left_alone(tmp_path, capsys):
+    for name in ("figure1.png", "figure2.png"):
+        (tmp_path / name).write_bytes(b"drawn")
+    command.main(["--done", "--figures", str(tmp_path), "--out", str(tmp_path)])
+    assert [path.read_bytes() for path in sorted(tmp_path.glob("*.png"))] == [b"drawn"] * 2
+    assert "no cell is finished" in capsys.readouterr().out
+
+
+def test_a_pair_that_the_paper_does_not_have_is_told_without_its_numbers():
+    pairs = [Pair.of("diabetes", "OLS", [_cell()] * 2), Pair.of("kin8nm", "GPR", [_cell()] * 2)]
+    assert "| kin8nm | 2 | – | – | – | 5.000 ± 0.000 |" in "\n".join(page(pairs))
+
+
+def test_rows_of_a_set_are_thinned_to_what_a_base_can_bear():
+    rng = np.random.default_rng(0)
+    large = Dataset("large", "regression", rng.normal(size=(2000, 1)), rng.normal(size=2000), ("x",))
+    [split] = thinned_splits(large, 1, most=(750, None))
+    assert (len(split.train), len(split.test)) == (750, 500) and not set(split.train) & set(split.test)
+
+
+def test_the_net_has_targets_as_they_are_and_one_noise_in_all_folds():
+    pytest.importorskip("torch")
+    data = load("diabetes")
+    made = net(331, 0, hidden=(8,), max_epochs=3, n_passes=20)
+    assert isinstance(made, PaperNet) and made.precision == pytest.approx(0.5 / (2 * 331 * 1e-4))
+    law = made.fit(data.X[:200], data.y[:200]).predict_dist(data.X[200:])
+    assert isinstance(law, Normal) and made.target_.scale.tolist() == [1.0] and made.target_.mean.tolist() == [0.0]
+    assert np.all(law.scale >= np.sqrt(2 * 331 * 1e-4 / 0.5) - 1e-9)
