@@ -69,7 +69,9 @@ def _commit() -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "../src", ".") else "")
+        return git("rev-parse", "--short", "HEAD") + (
+            "+" if git("status", "--porcelain", "../src", ".", ":!results", ":!README.md") else ""
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
