@@ -15,6 +15,7 @@ _ROUGH = 1e-5  # relative change of the loss at which curvature is worth its pri
 _LEAST_CURVATURE = 1e-11  # of the mean one: under weights of 1e14 the prior's is lost in rounding
 _CURVATURE_ROWS = 2_000  # that it is worked out from
 _LEAST_SLOPE = 1e-9
+_WALL = 1e3  # how steeply the loss rises where it is no number
 
 
 class Posterior(ABC):
@@ -61,8 +62,9 @@ class Posterior(ABC):
         def loss(v: Array) -> tuple[float, Array]:
             with np.errstate(over="ignore", invalid="ignore"):
                 value, gradient = self.loss(near.x + solve_triangular(root, v, lower=True, trans=1))
-            if not np.isfinite(gradient).all():  # a trial step so long that densities overflow
-                return np.inf, np.zeros(len(v))
+            if not np.isfinite(gradient).all():  # a trial step so long that densities overflow: a wall, rising outwards
+                size = float(np.linalg.norm(v))
+                return near.fun + _WALL * size, _WALL * v / size
             return value, solve_triangular(root, gradient, lower=True)
 
         best = _minimise(loss, np.zeros(len(near.x)), tolerance)
