@@ -1,0 +1,158 @@
+"""Growing trees for the location and log scale of scores, and how many of them unseen rows want."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._checks import Array
+from ...calibration.pit_watch import effective_rows
+from ...numerics.forest import Forest
+from .from_lightgbm import forest_of, need_lightgbm
+from .objective import losses, slopes, stretches
+
+STEP = 20  # rounds between two looks at unseen rows
+_PATIENCE = 5  # looks without gain after which no more trees are grown
+_BINS = 63  # of a feature: splits lie between them
+_SHRINKAGE = 5.0  # rows' worth of curvature by which a leaf is held back
+_FEATURES, _ROWS = 0.7, 0.8  # shares that each tree sees
+
+Folds = NDArray[np.intp]
+
+
+class Sample(NamedTuple):
+    """Standardised scores, their weights, the features (n, d) and the fold of each."""
+
+    u: Array
+    weights: Array
+    x: Array
+    fold: Folds
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown; see `BoostedCalibrator`."""
+
+    rounds: int
+    rate: float
+    leaves: int
+    min_rows: int
+    nu: float
+    seed: int
+    threads: int
+
+
+class Boosted(NamedTuple):
+    """Rounds chosen, the mean forest of the folds, its stretches, unseen parameters (n, 2) and the gain in nats."""
+
+    rounds: int
+    forest: Forest
+    stretch: Array
+    unseen: Array
+    gain: float
+
+
+class _Grower:
+    """The model of one fold, and what it says of the rows that it has not seen."""
+
+    def __init__(self, data: Any, sample: Sample, fold: int, how: Growth) -> None:
+        lightgbm = need_lightgbm()
+        train = np.flatnonzero(sample.fold != fold)
+        self.test = np.flatnonzero(sample.fold == fold)
+        self.u, self.weights, self.nu = sample.u[train], sample.weights[train, None], how.nu
+        self.x = sample.x[self.test]
+        settings = _settings(how, len(train))
+        self.model = lightgbm.Booster(settings, data.subset(train.tolist(), params=settings))
+        self.said, self.looks = np.zeros((len(self.test), 2)), [0]
+
+    def grow(self) -> Array:
+        """Parameters of the unseen rows after some more rounds."""
+        before = self.model.current_iteration()
+        for _ in range(STEP):
+            self.model.update(fobj=self._slopes)
+        after = self.model.current_iteration()
+        if after > before:
+            more = self.model.predict(
+                self.x, start_iteration=before, num_iteration=after - before, raw_score=True, num_threads=1
+            )
+            self.said = self.said + more.reshape(-1, 2)
+        self.looks.append(after)
+        return self.said
+
+    def _slopes(self, parameters: Array, _: Any) -> tuple[Array, Array]:
+        slope, curvature = slopes(self.u, parameters.reshape(-1, 2), self.nu)
+        return slope * self.weights, curvature * self.weights
+
+
+def boost(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> Boosted:
+    """Trees of all folds together, as many rounds as unseen rows want; 0 unless they gain more than a standard error.
+
+    ``sizes`` are the numbers of categories of the features.
+    """
+    growers = _growers(sample, sizes, how)
+    none = np.zeros((len(sample.u), 2))
+    looks, mean = [none], [_mean(sample, none, how.nu)]
+    while len(looks) <= how.rounds // STEP and len(looks) - 1 - int(np.argmin(mean)) < _PATIENCE:
+        said = np.empty(none.shape)
+        for grower in growers:
+            said[grower.test] = grower.grow()
+        looks.append(said)
+        mean.append(_mean(sample, said, how.nu))
+    best = int(np.argmin(mean))
+    gain = losses(sample.u, none, how.nu) - losses(sample.u, looks[best], how.nu)
+    if best and not _is_clear(gain, sample.weights):
+        best = 0
+    models = [(grower.model, grower.looks[best]) for grower in growers]
+    forest = forest_of(models if best else [], sizes)
+    unseen = looks[best]
+    stretch = stretches(sample.u, unseen, sample.weights, how.nu) if best else np.ones(2)
+    return Boosted(STEP * best, forest, stretch, stretch * unseen, float(mean[0] - mean[best]))
+
+
+def _growers(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> list[_Grower]:
+    lightgbm = need_lightgbm()
+    data = lightgbm.Dataset(
+        sample.x,
+        label=sample.u,
+        categorical_feature=np.flatnonzero(sizes).tolist(),
+        params=_settings(how, len(sample.u)),
+        free_raw_data=False,
+    ).construct()
+    return [_Grower(data, sample, fold, how) for fold in range(int(sample.fold.max()) + 1)]
+
+
+def _settings(how: Growth, rows: int) -> dict[str, Any]:
+    return {
+        "objective": "none",
+        "num_class": 2,
+        "boost_from_average": False,
+        "learning_rate": how.rate,
+        "num_leaves": how.leaves,
+        "min_data_in_leaf": min(how.min_rows, max(3, rows // 20)),
+        "min_sum_hessian_in_leaf": 1e-3,
+        "lambda_l2": _SHRINKAGE,
+        "feature_fraction": _FEATURES,
+        "bagging_fraction": _ROWS,
+        "bagging_freq": 1,
+        "max_bin": _BINS,
+        "seed": how.seed,
+        "deterministic": True,
+        "force_col_wise": True,
+        "feature_pre_filter": False,
+        "num_threads": how.threads,
+        "verbosity": -1,
+    }
+
+
+def _mean(sample: Sample, parameters: Array, nu: float) -> float:
+    return float(np.average(losses(sample.u, parameters, nu), weights=sample.weights))
+
+
+def _is_clear(gain: Array, weights: Array) -> bool:
+    """Whether the mean gain is more than its standard error."""
+    mean = np.average(gain, weights=weights)
+    spread = np.sqrt(np.average(np.square(gain - mean), weights=weights))
+    return bool(mean > spread / np.sqrt(effective_rows(weights)))
