@@ -19,6 +19,7 @@ _PATIENCE = 5  # looks without gain after which no more trees are grown
 _BINS = 63  # of a feature: splits lie between them
 _SHRINKAGE = 5.0  # rows' worth of curvature by which a leaf is held back
 _FEATURES, _ROWS = 0.7, 0.8  # shares that each tree sees
+_FEW = 3  # features that differ between rows; so few are all seen, else some trees see none
 
 Folds = NDArray[np.intp]
 
@@ -64,7 +65,7 @@ class _Grower:
         self.test = np.flatnonzero(sample.fold == fold)
         self.u, self.weights, self.nu = sample.u[train], sample.weights[train, None], how.nu
         self.x = sample.x[self.test]
-        settings = _settings(how, len(train))
+        settings = _settings(how, sample.x[train])
         self.model = lightgbm.Booster(settings, data.subset(train.tolist(), params=settings))
         self.said, self.looks = np.zeros((len(self.test), 2)), [0]
 
@@ -118,23 +119,26 @@ def _growers(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> list[_Grow
         sample.x,
         label=sample.u,
         categorical_feature=np.flatnonzero(sizes).tolist(),
-        params=_settings(how, len(sample.u)),
+        params=_settings(how, sample.x),
         free_raw_data=False,
     ).construct()
     return [_Grower(data, sample, fold, how) for fold in range(int(sample.fold.max()) + 1)]
 
 
-def _settings(how: Growth, rows: int) -> dict[str, Any]:
+def _settings(how: Growth, x: Array) -> dict[str, Any]:
+    fewest = min(how.min_rows, max(3, len(x) // 20))
+    varying = np.count_nonzero([len(np.unique(column)) > 1 for column in x.T])
     return {
         "objective": "none",
         "num_class": 2,
         "boost_from_average": False,
         "learning_rate": how.rate,
         "num_leaves": how.leaves,
-        "min_data_in_leaf": min(how.min_rows, max(3, rows // 20)),
+        "min_data_in_leaf": fewest,
+        "min_data_per_group": fewest,
         "min_sum_hessian_in_leaf": 1e-3,
         "lambda_l2": _SHRINKAGE,
-        "feature_fraction": _FEATURES,
+        "feature_fraction": _FEATURES if varying > _FEW else 1.0,
         "bagging_fraction": _ROWS,
         "bagging_freq": 1,
         "max_bin": _BINS,
