@@ -62,9 +62,10 @@ class FeatureTable:
             raise ValueError(f"`X` must have the {len(self)} columns of the fit; it has {len(columns)}.")
         if self.names is not None and names is not None and names != self.names:
             lacking = [name for name in self.names if name not in names]
-            if lacking or len(set(names)) < len(names):
-                told = f"it lacks {lacking[0]!r}" if lacking else "some have the same name"
-                raise ValueError(f"`X` must have the columns of the fit, {_listed(self.names)}; {told}.")
+            if lacking:
+                raise ValueError(
+                    f"`X` must have the columns of the fit, {_listed(self.names)}; it lacks {lacking[0]!r}."
+                )
             columns = [columns[names.index(name)] for name in self.names]
         out = np.empty((rows, len(self)))
         for place, (column, known) in enumerate(zip(columns, self.categories, strict=True)):
@@ -98,7 +99,7 @@ def _length(X: Any) -> int:
 
 
 def _columns(X: Any, rows: int) -> tuple[tuple[str, ...] | None, Columns]:
-    """Names, if all are texts, and columns of X, checked for their number of rows."""
+    """Names, if all are texts and differ, and columns of X, checked for their number of rows."""
     names = column_names(X)
     if names is not None:
         columns = [_column(X.iloc[:, j] if hasattr(X, "iloc") else X[name]) for j, name in enumerate(names)]
@@ -111,7 +112,7 @@ def _columns(X: Any, rows: int) -> tuple[tuple[str, ...] | None, Columns]:
     found = len(columns[0]) if columns else _length(X)
     if found != rows:
         raise ValueError(f"`X` must have one row per forecast; got {found} for {rows} forecasts.")
-    texts = names is not None and all(isinstance(name, str) for name in names)
+    texts = names is not None and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
     return tuple(names) if names is not None and texts else None, columns
 
 
@@ -147,7 +148,7 @@ def _are_numbers(values: NDArray[Any]) -> bool:
 
 
 def _categories(column: NDArray[Any]) -> NDArray[Any] | None:
-    if _are_numbers(column):
+    if _are_numbers(column) and (column.dtype.kind != "O" or not missing_labels(column).all()):
         return None
     if column.dtype.kind not in "OUS":
         raise TypeError(f"`X` must be numbers, texts or categories; got {column.dtype}. Times? Take parts of them.")
