@@ -93,6 +93,12 @@ def features_of(X: Any, rows: Any) -> Any:
     return _safe_indexing(X, np.flatnonzero(rows) if rows.dtype == bool else rows)
 
 
+def check_rows(X: Any, rows: int) -> None:
+    """Raise ValueError if these are not features of so many forecasts."""
+    if _length(X) != rows:
+        raise ValueError(f"`X` must have one row per forecast; got {_length(X)} for {rows} forecasts.")
+
+
 def _length(X: Any) -> int:
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)
@@ -109,9 +115,7 @@ def _columns(X: Any, rows: int) -> tuple[tuple[str, ...] | None, Columns]:
             hint = " Reshape one feature with X.reshape(-1, 1)." if table.ndim == 1 else ""
             raise ValueError(f"`X` must be 2-dimensional, a row a forecast; got shape {table.shape}.{hint}")
         columns = list(table.T)
-    found = len(columns[0]) if columns else _length(X)
-    if found != rows:
-        raise ValueError(f"`X` must have one row per forecast; got {found} for {rows} forecasts.")
+    check_rows(X, rows)
     texts = names is not None and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
     return tuple(names) if names is not None and texts else None, columns
 
@@ -167,10 +171,9 @@ def _numbers(column: NDArray[Any], name: str) -> Array:
 def _codes(column: NDArray[Any], known: NDArray[Any]) -> Array:
     """Numbers of the categories, NaN of what is missing or not known."""
     gone = missing_labels(column)
-    labels, place = np.unique(column.astype(str), return_inverse=True)
     number = {label: code for code, label in enumerate(known.tolist())}
-    codes = np.array([number.get(label, np.nan) for label in labels.tolist()], dtype=float)
-    return np.asarray(np.where(gone, np.nan, codes[place]))
+    labels = [label if isinstance(label, str) else str(label) for label in column.tolist()]
+    return np.where(gone, np.nan, np.array([number.get(label, np.nan) for label in labels], dtype=float))
 
 
 def _listed(names: Sequence[str]) -> str:

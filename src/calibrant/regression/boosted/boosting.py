@@ -95,22 +95,25 @@ def boost(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> Boosted:
     """
     growers = _growers(sample, sizes, how)
     none = np.zeros((len(sample.u), 2))
-    looks, mean = [none], [_mean(sample, none, how.nu)]
-    while len(looks) <= how.rounds // STEP and len(looks) - 1 - int(np.argmin(mean)) < _PATIENCE:
+    best, unseen, mean = 0, none, [_mean(sample, none, how.nu)]
+    while len(mean) <= how.rounds // STEP and len(mean) - 1 - best < _PATIENCE:
         said = np.empty(none.shape)
         for grower in growers:
             said[grower.test] = grower.grow()
-        looks.append(said)
         mean.append(_mean(sample, said, how.nu))
-    best = int(np.argmin(mean))
-    gain = losses(sample.u, none, how.nu) - losses(sample.u, looks[best], how.nu)
-    if best and not _is_clear(gain, sample.weights):
-        best = 0
-    models = [(grower.model, grower.looks[best]) for grower in growers]
-    forest = forest_of(models if best else [], sizes)
-    unseen = looks[best]
-    stretch = stretches(sample.u, unseen, sample.weights, how.nu) if best else np.ones(2)
-    return Boosted(STEP * best, forest, stretch, stretch * unseen, float(mean[0] - mean[best]))
+        if mean[-1] < mean[best]:
+            best, unseen = len(mean) - 1, said
+    gain = losses(sample.u, none, how.nu) - losses(sample.u, unseen, how.nu)
+    if not best or not _is_clear(gain, sample.weights):
+        return nothing(len(none), sizes)
+    forest = forest_of([(grower.model, grower.looks[best]) for grower in growers], sizes)
+    stretch = stretches(sample.u, unseen, sample.weights, how.nu)
+    return Boosted(STEP * best, forest, stretch, stretch * unseen, mean[0] - mean[best])
+
+
+def nothing(rows: int, sizes: NDArray[np.intp]) -> Boosted:
+    """No trees."""
+    return Boosted(0, forest_of([], sizes), np.ones(2), np.zeros((rows, 2)), 0.0)
 
 
 def _growers(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> list[_Grower]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._checks import Array, believed, count, number
 from ...calibration import RegressionCalibrator
 from ...calibration.contract import Takes
-from ...calibration.feature_table import FeatureTable, features_of
+from ...calibration.feature_table import FeatureTable, check_rows, features_of
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import check_law_forecasts
 from ...calibration.threads import one_thread
@@ -21,8 +21,8 @@ from ...numerics.forest import MOST_LEAVES
 from ...numerics.soundness import check_finite
 from ..features import merged, scores_by_row, weighted_quantiles
 from ..quantile import QuantileCalibrator
-from .boosting import STEP, Boosted, Growth, Sample, boost
-from .from_lightgbm import forest_of, need_lightgbm
+from .boosting import STEP, Boosted, Growth, Sample, boost, nothing
+from .from_lightgbm import need_lightgbm
 from .objective import scales
 
 FEWEST_ROWS = 40  # different ones, below which no trees are grown
@@ -136,7 +136,7 @@ class BoostedCalibrator(RegressionCalibrator):
         self._growth()
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        FeatureTable.learn(_given(X), len(laws))
+        check_rows(_given(X), len(laws))
         with one_thread():
             self._fit(laws[rows], y, None if weights is None else believed(weights), features_of(X, rows))
         self.n_rows_ = len(y)
@@ -182,7 +182,7 @@ class BoostedCalibrator(RegressionCalibrator):
     def _grow(self, sample: _Scores, how: Growth) -> Boosted:
         lines = int(sample.rows.max()) + 1
         if lines < FEWEST_ROWS or self.scale_ <= 0:
-            return Boosted(0, forest_of([], self._sizes), np.ones(2), np.zeros((len(sample.z), 2)), 0.0)
+            return nothing(len(sample.z), self._sizes)
         u = np.clip((sample.z - self.location_) / self.scale_, -_FARTHEST, _FARTHEST)
         fold = np.random.default_rng(how.seed).permutation(lines) % _FOLDS
         weights = believed(sample.weights, _MOST_COPIES * lines / len(u))
