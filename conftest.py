@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/calibrant/forecasters/*.py"]  # torch is optional
+_OPTIONAL = {"torch": "src/calibrant/forecasters/*.py", "lightgbm": "src/calibrant/regression/boosted/calibrator.py"}
+collect_ignore_glob = [files for package, files in _OPTIONAL.items() if not find_spec(package)]

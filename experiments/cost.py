@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant import DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
+from calibrant import BoostedCalibrator, DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.calibration.contract import fit_with, transform_with
 from calibrant.classification import PriorShiftCalibrator
@@ -30,6 +30,7 @@ from calibrant.select.methods import AUTO, methods_for
 ROWS = {100: 100, 300: 60, 1000: 30}  # rows, and draws of so many
 SLOW = {"gpc": 10, "stack": 4, AUTO: 10}  # so many times fewer draws
 FRESH = 4_000
+FEATURES = 5  # that have nothing to do with the outcomes, for calibrators that see some
 _STATED = re.compile(r"Cost where nothing is wrong, nats a row \(`experiments\.cost`\): ([^.]*(?:\.\d[^.]*)*)\.")
 _COSTS = re.compile(r"(?:0\.\d+(?:, )?){3}")
 
@@ -65,6 +66,7 @@ def contestants() -> Iterator[Contestant]:
     """Every calibrator of the tables of methods, and some with other parameters."""
     for name, make in methods_for("distributions").items():
         yield Contestant("laws", name, make())
+    yield Contestant("laws", "boosted", BoostedCalibrator())
     for map_ in ("ecdf", "isotonic", "beta", "kde"):
         yield Contestant("laws", f"quantile, {map_}", QuantileCalibrator(map_))
     yield Contestant("laws", "density, logistic", DensityCalibrator(binary="logistic"))
@@ -119,15 +121,16 @@ def rise(contestant: Contestant, n: int, seed: int) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few rows, marginal calibration
         if contestant.what in ("laws", "points"):
-            return _rise_of_laws(contestant, n, rng)
+            return _rise_of_laws(contestant, n, rng, seed)
         return _rise_of_classes(contestant, n, rng)
 
 
-def _rise_of_laws(contestant: Contestant, n: int, rng: np.random.Generator) -> float:
+def _rise_of_laws(contestant: Contestant, n: int, rng: np.random.Generator, seed: int) -> float:
     points = contestant.what == "points"
     (known, y), (fresh, outcomes) = (_laws(rng, rows, points) for rows in (n, FRESH))
     old, new = (law.loc if points else law for law in (known, fresh))
-    made = transform_with(fit_with(clone(contestant.calibrator), old, y), new)
+    X, X_new = (np.random.default_rng([rows, seed]).normal(size=(rows, FEATURES)) for rows in (n, FRESH))
+    made = transform_with(fit_with(clone(contestant.calibrator), old, y, X=X), new, X=X_new)
     if not hasattr(made, "logpdf"):
         made = Normal(made, 1.0)
     return float(np.mean(fresh.logpdf(outcomes) - made.logpdf(outcomes)))

@@ -21,7 +21,7 @@ def test_import_loads_nothing_heavy():
     ours = loaded(
         "calibrant.classification, calibrant.metrics, calibrant.select, calibrant.forecasters, calibrant.store"
     )
-    assert not ours & {"matplotlib", "torch", "polars", "typer", "ngboost"}
+    assert not ours & {"matplotlib", "torch", "polars", "typer", "ngboost", "lightgbm"}
     assert ours & {"pandas", "pyarrow"} <= loaded("sklearn") & {"pandas", "pyarrow"}
 
 

@@ -80,3 +80,30 @@ def test_numbers_that_are_not_known_are_sound():
     few = DensityCalibrator().fit(Normal(np.zeros(12), 1.0), np.linspace(-1, 1, 12))
     assert np.isnan(few.pit_distances_).all()
     few._check_sound()  # too few rows to look back at
+
+
+class Transformer:
+    """Made like scikit-learn's: what it learns from is called X."""
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+
+class Seeing(Transformer):
+    """Another library's, that sees features."""
+
+    def fit(self, scores, y, sample_weight=None, X=None):
+        self.seen = X
+        return self
+
+    def transform(self, scores, X=None):
+        return X
+
+
+def test_features_reach_those_only_that_take_them():
+    assert takes_of(Transformer()).beside == set() and takes_of(Seeing()).beside == {"X"}
+    assert transform_with(fit_with(Transformer(), [0.5], [1], X=[[1]]), [0.5], X=[[1]]) == [0.5]
+    assert transform_with(fit_with(Seeing(), [0.5], [1], X=[[1]]), [0.5], X=[[2]]) == [[2]]

@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.special import ndtri
 import calibrant
 from calibrant import distributions as d
 from calibrant import maps as m
+from calibrant.calibration.contract import takes_of
 
 ROWS = 3
 REAL = ("loc", "location", "mean", "shift", "intercept", "bias")  # fields of any sign; others are taken for positive
@@ -56,6 +58,29 @@ def unlisted_calibrators(kind: type, listed: dict[str, Any], *, but: tuple[type,
     known = {type(calibrator) for calibrator in listed.values()} | set(but)
     new = {name: item for name, item in exported(calibrant, kind).items() if item not in known}
     return {name: _calibrator(item) for name, item in new.items()}
+
+
+def can_fit(calibrator: Any) -> bool:
+    """Whether the packages are there that its fit needs."""
+    return "X" not in takes_of(calibrator).needs or find_spec("lightgbm") is not None
+
+
+def fit_example(calibrator: Any, forecasts: Any, y: Any, **weights: Any) -> Any:
+    """Fit a calibrator, with features if it needs some."""
+    return calibrator.fit(forecasts, y, **weights, **_features(calibrator, forecasts))
+
+
+def transform_example(calibrator: Any, forecasts: Any) -> Any:
+    """Calibrated forecasts, of the same features."""
+    return calibrator.transform(forecasts, **_features(calibrator, forecasts))
+
+
+def _features(calibrator: Any, forecasts: Any) -> dict[str, Any]:
+    """What the forecasts show themselves, as X, for calibrators that need X."""
+    if "X" not in takes_of(calibrator).needs:
+        return {}
+    low, middle, high = calibrant.as_distribution(forecasts).quantiles([0.1, 0.5, 0.9]).T
+    return {"X": np.column_stack([middle, high - low])}
 
 
 def _calibrator(kind: Any) -> Any:

@@ -29,7 +29,7 @@ from calibrant import (
 )
 from calibrant.calibration import RegressionCalibrator
 from calibrant.regression.map_choice import FITS
-from tests.common.examples import exported, unlisted_calibrators
+from tests.common.examples import can_fit, exported, fit_example, transform_example, unlisted_calibrators
 
 LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "quantile, isotonic over T": QuantileCalibrator("isotonic", ranks="T"),
@@ -54,7 +54,8 @@ PUBLISHED = {  # as in their papers, which promise less
     ),
 }
 OTHERS = unlisted_calibrators(RegressionCalibrator, LISTED, but=(PointCalibrator,))  # it only moves laws
-CALIBRATORS = LISTED | PUBLISHED | OTHERS
+EVERY = LISTED | PUBLISHED | OTHERS
+CALIBRATORS = {name: calibrator for name, calibrator in EVERY.items() if can_fit(calibrator)}
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 
@@ -65,12 +66,12 @@ def data(rng):
 
 
 def medians(calibrator, mu, sigma):
-    return calibrator.transform(Normal(mu, sigma)).quantiles([0.1, 0.5, 0.9])
+    return transform_example(calibrator, Normal(mu, sigma)).quantiles([0.1, 0.5, 0.9])
 
 
 def test_every_calibrator_is_here():
     of_laws = {*exported(calibrant, RegressionCalibrator).values(), Chain}
-    assert len(of_laws) >= 10 and of_laws - {PointCalibrator} == {type(c) for c in CALIBRATORS.values()}
+    assert len(of_laws) >= 10 and of_laws - {PointCalibrator} == {type(c) for c in EVERY.values()}
 
 
 @every
@@ -79,14 +80,14 @@ def test_contract(name, data):
     calibrator = clone(CALIBRATORS[name])
     before = calibrator.get_params()
     with pytest.raises(NotFittedError):
-        calibrator.transform(Normal(mu, sigma))
+        transform_example(calibrator, Normal(mu, sigma))
     for array in data:
         array.flags.writeable = False
-    assert calibrator.fit(Normal(mu, sigma), y) is calibrator
+    assert fit_example(calibrator, Normal(mu, sigma), y) is calibrator
     assert calibrator.get_params().keys() == before.keys()
-    law = calibrator.transform(Normal(mu, sigma))
+    law = transform_example(calibrator, Normal(mu, sigma))
     assert len(law) == 300 and calibrator.n_rows_ == 300
-    again = clone(calibrator).fit(Normal(mu, sigma), y)
+    again = fit_example(clone(calibrator), Normal(mu, sigma), y)
     assert np.array_equal(medians(again, mu, sigma), medians(calibrator, mu, sigma))
     assert isinstance(calibrator, BaseEstimator) and repr(calibrator)
 
@@ -97,7 +98,7 @@ def test_improves_what_is_wrong(name, data):
     fresh = np.random.default_rng(1)
     mu2, sigma2 = fresh.normal(0, 2, 4000), np.exp(fresh.normal(0, 0.5, 4000))
     y2 = mu2 + 0.3 + 2 * sigma2 * fresh.standard_normal(4000)
-    law = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y).transform(Normal(mu2, sigma2))
+    law = transform_example(fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y), Normal(mu2, sigma2))
     inside = (law.interval(0.8)[:, 0] <= y2) & (y2 <= law.interval(0.8)[:, 1])
     if name in LISTED:  # others need not mend the spread
         assert inside.mean() == pytest.approx(0.8, abs=0.05)
@@ -108,8 +109,8 @@ def test_improves_what_is_wrong(name, data):
 def test_weight_two_is_the_row_twice(name, data):
     mu, sigma, y = data
     w = np.random.default_rng(0).integers(0, 4, 300)
-    weighted = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y, sample_weight=w)
-    repeated = clone(CALIBRATORS[name]).fit(Normal(np.repeat(mu, w), np.repeat(sigma, w)), np.repeat(y, w))
+    weighted = fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y, sample_weight=w)
+    repeated = fit_example(clone(CALIBRATORS[name]), Normal(np.repeat(mu, w), np.repeat(sigma, w)), np.repeat(y, w))
     assert np.allclose(medians(weighted, mu, sigma), medians(repeated, mu, sigma), rtol=1e-6)
 
 
@@ -118,7 +119,7 @@ def test_weight_two_is_the_row_twice(name, data):
 def test_weights_of_a_hundred_trillion_rows(name, data):
     mu, sigma, y = (column[:30] for column in data)
     start = time.process_time()
-    fitted = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y, sample_weight=np.full(30, 1e14 / 30))
+    fitted = fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y, sample_weight=np.full(30, 1e14 / 30))
     assert np.isfinite(medians(fitted, mu, sigma)).all() and time.process_time() - start < 8
 
 
@@ -136,8 +137,8 @@ def test_weights_of_a_hundred_trillion_rows(name, data):
 )
 def test_any_kind_of_column(name, data, kind):
     mu, sigma, y = data
-    plain = clone(CALIBRATORS[name]).fit((mu, sigma), y)
-    other = clone(CALIBRATORS[name]).fit((kind(mu), kind(sigma)), kind(y))
+    plain = fit_example(clone(CALIBRATORS[name]), (mu, sigma), y)
+    other = fit_example(clone(CALIBRATORS[name]), (kind(mu), kind(sigma)), kind(y))
     assert np.allclose(medians(plain, mu, sigma), medians(other, mu, sigma), rtol=1e-5, atol=1e-5)
 
 
@@ -145,9 +146,8 @@ def test_any_kind_of_column(name, data, kind):
 @pytest.mark.filterwarnings("ignore:.*rows.*:UserWarning")  # some say that they fall back
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows(name, n):
-    law = (
-        clone(CALIBRATORS[name]).fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)).transform(Normal([0.0], [1.0]))
-    )
+    fitted = fit_example(clone(CALIBRATORS[name]), Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n))
+    law = transform_example(fitted, Normal([0.0], [1.0]))
     assert np.isfinite(law.interval(0.5)).all()
     assert not np.isnan(law.crps([0.3])).any()
 
@@ -157,19 +157,19 @@ def test_bad_input(name, data):
     mu, sigma, y = data
     calibrator = clone(CALIBRATORS[name])
     with pytest.raises(ValueError, match=r"one entry per forecast; got 299 for 300"):
-        calibrator.fit(Normal(mu, sigma), y[:-1])
+        fit_example(calibrator, Normal(mu, sigma), y[:-1])
     with pytest.raises(ValueError, match=r"`y` must be finite; 1 of 300 values is not, first y\[4\] = inf"):
-        calibrator.fit(Normal(mu, sigma), np.where(np.arange(300) == 4, np.inf, y))
+        fit_example(calibrator, Normal(mu, sigma), np.where(np.arange(300) == 4, np.inf, y))
     with pytest.raises(ValueError, match=r"`sample_weight` must be non-negative"):
-        calibrator.fit(Normal(mu, sigma), y, sample_weight=-np.ones(300))
+        fit_example(calibrator, Normal(mu, sigma), y, sample_weight=-np.ones(300))
     with pytest.raises(ValueError, match="empty"):
-        calibrator.fit(Normal(mu[:0], sigma[:0]), y[:0])
+        fit_example(calibrator, Normal(mu[:0], sigma[:0]), y[:0])
     with pytest.raises(
         ValueError, match=r"`scale` must be positive; 300 of 300 values are not, first scale\[0\] = 0.0. Constant"
     ):
-        calibrator.fit((mu, 0 * sigma), y)
+        fit_example(calibrator, (mu, 0 * sigma), y)
     with pytest.raises(TypeError, match=r"`y` must be numbers; got str 'a'"):
-        calibrator.fit(Normal(mu, sigma), ["a"] * 300)
+        fit_example(calibrator, Normal(mu, sigma), ["a"] * 300)
 
 
 @every
@@ -177,9 +177,9 @@ def test_missing_outcomes_are_left_out_with_a_count(name, data):
     mu, sigma, y = data
     holes = np.where(np.arange(300) % 10 == 0, np.nan, y)
     with pytest.warns(UserWarning, match="30 of 300 rows have no outcome"):
-        some = clone(CALIBRATORS[name]).fit(Normal(mu, sigma), holes)
+        some = fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), holes)
     kept = ~np.isnan(holes)
-    whole = clone(CALIBRATORS[name]).fit(Normal(mu[kept], sigma[kept]), y[kept])
+    whole = fit_example(clone(CALIBRATORS[name]), Normal(mu[kept], sigma[kept]), y[kept])
     assert some.n_rows_ == 270
     assert np.allclose(medians(some, mu, sigma), medians(whole, mu, sigma))
 
@@ -187,9 +187,9 @@ def test_missing_outcomes_are_left_out_with_a_count(name, data):
 @every
 def test_huge_and_tiny_units(name, data):
     mu, sigma, y = data
-    plain = medians(clone(CALIBRATORS[name]).fit(Normal(mu, sigma), y), mu, sigma)
+    plain = medians(fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y), mu, sigma)
     for unit in (1e-150, 1e150):
-        scaled = clone(CALIBRATORS[name]).fit(Normal(mu * unit, sigma * unit), y * unit)
+        scaled = fit_example(clone(CALIBRATORS[name]), Normal(mu * unit, sigma * unit), y * unit)
         assert np.allclose(medians(scaled, mu * unit, sigma * unit), plain * unit, rtol=1e-6, atol=1e-6 * unit)
 
 
@@ -198,7 +198,7 @@ def test_heavy_tails_keep_their_index(name, rng):
     mu = rng.normal(size=2000)
     y = mu + 3 * rng.standard_t(3, 2000)
     calibrator = clone(CALIBRATORS[name])
-    law = calibrator.fit(StudentT(mu, 1.0, 3.0), y).transform(StudentT([0.0], 1.0, 3.0))
+    law = transform_example(fit_example(calibrator, StudentT(mu, 1.0, 3.0), y), StudentT([0.0], 1.0, 3.0))
     if name.startswith("residual") or name == "quantile, step":  # these do not build on the base's tails
         return
     far = np.array([[1e8, 1e9, 1e10]])

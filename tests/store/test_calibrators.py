@@ -33,6 +33,7 @@ from calibrant.maps import AffineMap
 from calibrant.store import describe
 from calibrant.store.archive import _digest, read
 from calibrant.store.packing import unpacked
+from tests.common.examples import fit_example, transform_example
 from tests.common.test_calibrators import CALIBRATORS
 
 SCALES = [ScaleCalibrator(), QuantileCalibrator()]
@@ -69,11 +70,11 @@ def forged(path, change):
 @pytest.mark.parametrize("name", CALIBRATORS)
 def test_the_same_bits(name, data, path):
     mu, sigma, y = data
-    calibrator = CALIBRATORS[name].fit(Normal(mu, sigma), y)
+    calibrator = fit_example(CALIBRATORS[name], Normal(mu, sigma), y)
     save(calibrator, path)
     again = load(path)
     assert type(again) is type(calibrator) and repr(again) == repr(calibrator)
-    before, after = calibrator.transform(Normal(mu, sigma)), again.transform(Normal(mu, sigma))
+    before, after = (transform_example(each, Normal(mu, sigma)) for each in (calibrator, again))
     np.testing.assert_array_equal(after.quantiles([0.01, 0.5, 0.9]), before.quantiles([0.01, 0.5, 0.9]))
     if not before.has_atoms:
         np.testing.assert_array_equal(after.logpdf(y), before.logpdf(y))

@@ -42,7 +42,9 @@ from calibrant import (
     load,
     save,
 )
+from tests.common.examples import fit_example, transform_example
 from tests.common.test_calibrators import CALIBRATORS as OF_LAWS
+from tests.common.test_calibrators import EVERY
 from tests.common.test_score_calibrators import CALIBRATORS as OF_SCORES
 from tests.common.test_score_calibrators import several, two_classes
 from tests.store.test_calibrators import forged
@@ -81,7 +83,7 @@ def test_every_calibrator_is_here():
     names = {
         name for name in calibrant.__all__ if name.endswith("Calibrator") and not isabstract(getattr(calibrant, name))
     }
-    tried = {type(item).__name__ for item in (*OF_LAWS.values(), *OF_SCORES.values())}
+    tried = {type(item).__name__ for item in (*EVERY.values(), *OF_SCORES.values())}
     below = {"AutoCalibrator", "DecisionCalibrator", "GroupedCalibrator", "PointCalibrator", "PriorShiftCalibrator"}
     assert names <= tried | below
 
@@ -195,8 +197,8 @@ def test_choice_from_too_few_rows(laws, again):
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_few_rows(name, n, again):
     forecasts, y = Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)
-    calibrator = clone(OF_LAWS[name]).fit(forecasts, y)
-    assert_same_laws(again(calibrator).transform(forecasts), calibrator.transform(forecasts), y)
+    calibrator = fit_example(clone(OF_LAWS[name]), forecasts, y)
+    assert_same_laws(transform_example(again(calibrator), forecasts), transform_example(calibrator, forecasts), y)
 
 
 @pytest.mark.parametrize("name", OF_LAWS)
@@ -204,8 +206,8 @@ def test_few_rows(name, n, again):
 def test_units(name, unit, laws, again):
     forecasts, y = laws
     forecasts = Normal(forecasts.mean() * unit, forecasts.std() * unit)
-    calibrator = clone(OF_LAWS[name]).fit(forecasts, y * unit)
-    before, after = calibrator.transform(forecasts), again(calibrator).transform(forecasts)
+    calibrator = fit_example(clone(OF_LAWS[name]), forecasts, y * unit)
+    before, after = transform_example(calibrator, forecasts), transform_example(again(calibrator), forecasts)
     np.testing.assert_array_equal(after.quantiles(LEVELS), before.quantiles(LEVELS))
 
 

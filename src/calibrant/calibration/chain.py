@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .base import Calibrator, read_for
-from .contract import Takes, as_forecasts, check_calibrator, fit_with, takes_of, transform_with
+from .contract import Takes, as_forecasts, check_calibrator, fit_with, refuse_features, takes_of, transform_with
+from .feature_table import features_of
 from .labels import labels_of
 from .rows import learnable_rows
 
@@ -16,7 +17,7 @@ from .rows import learnable_rows
 class Chain(Calibrator):
     """Each calibrator is fitted to what the ones before it made of the forecasts.
 
-    Groups, where given, reach the calibrators that take them.
+    Groups and features, where given, reach the calibrators that take them.
 
     Parameters
     ----------
@@ -60,7 +61,14 @@ class Chain(Calibrator):
         return read_for(self._steps()[0], forecasts)
 
     def fit(
-        self, forecasts: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, classes: Any = None
+        self,
+        forecasts: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        classes: Any = None,
+        X: Any = None,
     ) -> Self:
         """Learn from n forecasts and their outcomes, or from class scores and labels.
 
@@ -73,29 +81,33 @@ class Chain(Calibrator):
             For the calibrators that take groups.
         classes : array-like (K,), optional
             Labels of the columns of class scores.
+        X : array-like or frame (n, d), optional
+            Features, for the calibrators that take them.
         """
         steps = self._steps()
+        refuse_features(X, self, "none of the calibrators")
         table = self._read(forecasts)
         labels = None if groups is None else labels_of(groups, len(table))
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
-        table, labels = table[rows], None if labels is None else labels[rows]
+        table, labels, X = table[rows], None if labels is None else labels[rows], features_of(X, rows)
         self.calibrators_: list[Any] = []
         for step in steps:
-            fitted = fit_with(clone(step), table, y, sample_weight=weights, groups=labels, classes=classes)
+            fitted = fit_with(clone(step), table, y, sample_weight=weights, groups=labels, classes=classes, X=X)
             self.calibrators_.append(fitted)
-            table = as_forecasts(transform_with(fitted, table, groups=labels), classes)
+            table = as_forecasts(transform_with(fitted, table, groups=labels, X=X), classes)
         self.n_rows_ = len(y)
         if classes is not None:
             self.classes_ = classes
         return self
 
-    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
+    def transform(self, forecasts: Any, *, groups: Any = None, X: Any = None) -> Any:
         """Calibrated forecasts of the same rows."""
         check_is_fitted(self)
+        refuse_features(X, self, "none of the calibrators")
         first, *others = self.calibrators_
-        made = transform_with(first, forecasts, groups=groups)
+        made = transform_with(first, forecasts, groups=groups, X=X)
         for calibrator in others:
-            made = transform_with(calibrator, as_forecasts(made, getattr(self, "classes_", None)), groups=groups)
+            made = transform_with(calibrator, as_forecasts(made, getattr(self, "classes_", None)), groups=groups, X=X)
         return made
 
     def _check_forecasts(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from ..adapters.class_scores import ClassScores
@@ -54,6 +55,7 @@ def takes_of(calibrator: Any) -> Takes:
         return declared
     fit, transform = calibrator.fit, calibrator.transform
     beside = {name for name in BESIDE if takes(fit, name) and (name == "classes" or takes(transform, name))}
+    beside -= {next(iter(signature(fit).parameters), "")}  # scikit-learn calls what comes first X
     return Takes(KINDS, frozenset(beside), frozenset(beside & {"groups"}))
 
 
@@ -67,6 +69,12 @@ def transform_with(calibrator: Any, forecasts: Any, **beside: Any) -> Any:
     given = takes_of(calibrator).only(beside)
     given.pop("classes", None)
     return calibrator.transform(forecasts, **given)
+
+
+def refuse_features(X: Any, calibrator: Any, who: str) -> None:
+    """Raise ValueError if features were given and nobody takes them."""
+    if X is not None and "X" not in takes_of(calibrator).beside:
+        raise ValueError(f"`X` was given, but {who} takes no features. Use BoostedCalibrator, or leave X out.")
 
 
 def as_forecasts(made: Any, classes: Any = None) -> Any:

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import Array, column, complain, count, nonempty, plain_array, sample_weights, to_array
 from ..adapters.class_labels import as_labels, missing_labels
 from .contract import fit_with, takes_of, transform_with
+from .feature_table import features_of
 from .routing import uses_groups
 from .same_rows import warn_same
 
@@ -79,6 +80,10 @@ class Sample:
     def groups_for(self, calibrator: Any, rows: Rows) -> Any:
         """Groups of these rows, for a calibrator that needs them."""
         return self.groups[rows] if self.groups is not None and "groups" in takes_of(calibrator).needs else None
+
+    def features_for(self, calibrator: Any, rows: Rows) -> Any:
+        """Features of these rows, for a calibrator that takes them."""
+        return features_of(self.X, rows) if "X" in takes_of(calibrator).beside else None
 
     def weights_of(self, rows: Rows) -> Array | None:
         """Weights of these rows."""
@@ -205,18 +210,19 @@ def pooled(
 def fit_calibrators(
     calibrator: Any, parts: Sequence[tuple[Any, Rows, Array | None]], sample: Sample, n_jobs: int | None = None
 ) -> list[Any]:
-    """Fit a clone to each part (forecasts, rows, weights), with groups where the calibrator takes them."""
+    """Fit a clone to each part (forecasts, rows, weights), with groups and features where the calibrator takes them."""
     fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit_calibrator)(calibrator, *part, sample) for part in parts)
     return fitted
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
-    beside = {"groups": sample.groups_for(calibrator, rows), "classes": sample.classes}
+    beside = {"groups": sample.groups_for(calibrator, rows), "X": sample.features_for(calibrator, rows)}
+    beside["classes"] = sample.classes
     return fit_with(clone(calibrator), forecasts, sample.y[rows], sample_weight=weights, **beside)
 
 
-def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None) -> Any:
-    """Calibrated forecasts, with groups where the calibrator takes them."""
+def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None, X: Any = None) -> Any:
+    """Calibrated forecasts, with groups and features where the calibrator takes them."""
     if groups is not None and "groups" not in takes_of(calibrator).beside:
         raise ValueError(f"`groups` were given, but {type(calibrator).__name__} takes none. Use GroupedCalibrator.")
-    return transform_with(calibrator, forecasts, groups=groups)
+    return transform_with(calibrator, forecasts, groups=groups, X=X)

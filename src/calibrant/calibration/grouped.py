@@ -13,7 +13,8 @@ from .._checks import Array
 from ..adapters.class_scores import ClassScores
 from ..distributions import Distribution, concatenate
 from .base import Calibrator, read_for
-from .contract import Takes, as_forecasts, check_calibrator, fit_with, takes_of
+from .contract import Takes, as_forecasts, check_calibrator, fit_with, refuse_features, takes_of, transform_with
+from .feature_table import features_of
 from .labels import Labels, labels_of, rows_by_label
 from .rows import learnable_rows
 from .summarised_groups import PSEUDO_ROWS, SummarisedGroups
@@ -81,7 +82,14 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         return read_for(check_calibrator(self.calibrator), forecasts)
 
     def fit(
-        self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, classes: Any = None
+        self,
+        forecasts: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        classes: Any = None,
+        X: Any = None,
     ) -> Self:
         """Learn from n forecasts, their outcomes and the group of each row.
 
@@ -94,22 +102,25 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         sample_weight : array-like (n,), optional
         classes : array-like (K,), optional
             Labels of the columns of class scores.
+        X : array-like or frame (n, d), optional
+            Features, for a calibrator that takes them.
         """
         self._forget()
+        refuse_features(X, self, type(self.calibrator).__name__)
         table = self._read(forecasts)
         labels = labels_of(groups, len(table))
         self._check_strength()
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
-        table, labels = table[rows], labels[rows]
-        self.common_ = fit_with(clone(self.calibrator), table, y, sample_weight=weights, classes=classes)
-        after = as_forecasts(self.common_.transform(table), classes)
-        self._fit_groups(after, y, labels, np.ones(len(y)) if weights is None else weights)
+        table, labels, X = table[rows], labels[rows], features_of(X, rows)
+        self.common_ = fit_with(clone(self.calibrator), table, y, sample_weight=weights, classes=classes, X=X)
+        after = as_forecasts(transform_with(self.common_, table, X=X), classes)
+        self._fit_groups(after, y, labels, np.ones(len(y)) if weights is None else weights, X)
         self.n_rows_ = len(y)
         if classes is not None:
             self.classes_ = classes
         return self
 
-    def _fit_groups(self, after: Any, y: NDArray[Any], labels: Labels, weights: Array) -> None:
+    def _fit_groups(self, after: Any, y: NDArray[Any], labels: Labels, weights: Array, X: Any) -> None:
         """Fit a calibrator to the rows of each group and, with a small weight, to rows that stand for all."""
         classes = after.classes if isinstance(after, ClassScores) else None
         rows, outcomes, pull = _common_rows(after, y, weights)
@@ -118,22 +129,24 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         for name, mine in rows_by_label(labels).items():
             if not self._has_a_say(weights[mine].sum()):
                 continue
-            table, w = after[np.concatenate([mine, rows])], np.concatenate([weights[mine], pull])
+            used, w = np.concatenate([mine, rows]), np.concatenate([weights[mine], pull])
+            beside = {"sample_weight": w, "classes": classes, "X": features_of(X, used)}
             both = np.concatenate([y[mine], outcomes])
-            self.calibrators_[name] = fit_with(clone(self.calibrator), table, both, sample_weight=w, classes=classes)
+            self.calibrators_[name] = fit_with(clone(self.calibrator), after[used], both, **beside)
 
-    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
+    def transform(self, forecasts: Any, *, groups: Any = None, X: Any = None) -> Any:
         """Calibrated forecasts, each by its group's calibrator."""
         check_is_fitted(self)
+        refuse_features(X, self, type(self.calibrator).__name__)
         table = self._read(forecasts)
         members = rows_by_label(labels_of(groups, len(table)))
-        common = self.common_.transform(table)
+        common = transform_with(self.common_, table, X=X)
         own = {name: rows for name, rows in members.items() if name in self.calibrators_}
         if not own:
             return common
         after = as_forecasts(common, getattr(self, "classes_", None))
         others = np.setdiff1d(np.arange(len(table)), np.concatenate(list(own.values())))
-        parts = [self.calibrators_[name].transform(after[rows]) for name, rows in own.items()]
+        parts = [transform_with(self.calibrators_[g], after[rows], X=features_of(X, rows)) for g, rows in own.items()]
         parts += [common[others]] if len(others) else []
         whole = concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
         return whole[np.argsort(np.concatenate([*own.values(), others]))]

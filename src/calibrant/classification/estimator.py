@@ -123,7 +123,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         calibrated = []
         for calibrator, fold in zip(calibrators, folds, strict=True):
             groups = sample.groups_for(calibrator, fold.rows)
-            made = self._calibrated(calibrator, fold.forecasts, groups)
+            made = self._calibrated(calibrator, fold.forecasts, groups, sample.features_for(calibrator, fold.rows))
             calibrated.append(Fold(fold.model, fold.rows, made))
         rows, scores, weights = pooled(calibrated, sample, np.concatenate)
         beside: dict[str, Any] = {"sample_weight": weights, "classes": self.classes_}
@@ -151,11 +151,11 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         """Calibrated probabilities (n, K), the columns in the order of ``classes_``."""
         self._check_features(X)
         pairs = zip(self.estimators_, self.calibrators_, strict=True)
-        each = [self._calibrated(calibrator, self._reading(model, X), groups) for model, calibrator in pairs]
+        each = [self._calibrated(calibrator, self._reading(model, X), groups, X) for model, calibrator in pairs]
         return each[0] if len(each) == 1 else np.asarray(np.mean(each, axis=0))
 
-    def _calibrated(self, calibrator: Any, scores: ClassScores, groups: Any) -> Array:
-        return _probabilities(calibrator, scores, self.classes_, groups)
+    def _calibrated(self, calibrator: Any, scores: ClassScores, groups: Any, X: Any) -> Array:
+        return _probabilities(calibrator, apply_calibrator(calibrator, scores, groups, X), self.classes_)
 
     def predict_log_proba(self, X: Any, groups: Any = None) -> Array:
         """Logarithms of the calibrated probabilities, (n, K)."""
@@ -197,9 +197,9 @@ def _joined(tables: Sequence[ClassScores]) -> ClassScores:
     return ClassScores(np.concatenate([table.values for table in tables]), tables[0].kind, tables[0].classes)
 
 
-def _probabilities(calibrator: Any, scores: ClassScores, classes: NDArray[Any], groups: Any) -> Array:
+def _probabilities(calibrator: Any, made: Any, classes: NDArray[Any]) -> Array:
     """What a calibrator, ours or a user's, makes of scores: (n, K)."""
-    table = as_scores(apply_calibrator(calibrator, scores, groups), "probabilities", "transform(scores)")
+    table = as_scores(made, "probabilities", "transform(scores)")
     if table.n_classes != len(classes):
         raise ValueError(
             f"{type(calibrator).__name__}.transform must give a column for each of the {len(classes)} classes; "

@@ -1,5 +1,6 @@
 """Calibrators of predictive distributions, and the estimator that uses them."""
 
+from .boosted.calibrator import BoostedCalibrator
 from .density import DensityCalibrator
 from .estimator import CalibratedRegressor
 from .flow import FlowCalibrator
@@ -12,6 +13,7 @@ from .scale import ScaleCalibrator
 from .stack.calibrator import StackCalibrator
 
 __all__ = [
+    "BoostedCalibrator",
     "CalibratedRegressor",
     "DensityCalibrator",
     "FlowCalibrator",

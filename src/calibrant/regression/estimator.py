@@ -38,6 +38,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         A fitted model in a `FrozenEstimator` is not fitted again, and the calibrator learns from the rows given to
         `fit`, which should be held-out ones.
     calibrator : calibrator, default QuantileCalibrator()
+        One that sees features (`BoostedCalibrator`) is given the rows of X, as they are.
     cv : int, splitter, iterable of (train, test), "same" or None, default 5
         How to cross-fit; an int is `KFold` without shuffling, or `GroupKFold` if groups are given; None is 5. Rows that
         no split forecasts, the first ones of `TimeSeriesSplit`, take no part in the calibration. "same" trains and
@@ -153,7 +154,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         laws = [self._reading(model, X) for model in self.estimators_]
         if calibrated:
             pairs = zip(self.calibrators_, laws, strict=True)
-            laws = [apply_calibrator(calibrator, law, groups) for calibrator, law in pairs]
+            laws = [apply_calibrator(calibrator, law, groups, X) for calibrator, law in pairs]
         elif groups is not None:
             raise ValueError("`groups` are for the calibrator; with calibrated=False there is none.")
         return laws[0] if len(laws) == 1 else Mixture(tuple(laws))
