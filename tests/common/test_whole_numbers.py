@@ -80,7 +80,7 @@ def test_nothing_but_whole_numbers(hand: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "hand", [hand for hand in HANDS if hand.split(", ")[-1] not in {"size", "lags", "n_bumps", "row"}]
+    "hand", [hand for hand in HANDS if hand.split(", ")[-1] not in {"size", "lags", "n_bumps", "row", "halvings"}]
 )
 def test_nothing_of_which_there_is_none(hand: str) -> None:
     argument, call = HANDS[hand]
