@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant import QuantileCalibrator
+from calibrant import QuantileCalibrator, metrics
 from calibrant.distributions import Distribution, concatenate
 
 from ..cells import RESULTS, Cells, write_result
@@ -124,7 +124,12 @@ def _judged(ways: dict[str, Distribution], y: Array, here: NDArray[np.bool_]) ->
     """Measures of one store's days on which it was open, each way."""
     rows = np.flatnonzero(here & np.isfinite(y))
     out: dict[str, Any] = {"n": len(rows)}
-    return out | ({way: measures(y[rows], law[rows]) for way, law in ways.items()} if len(rows) else {})
+    if not len(rows):
+        return out
+    return out | {
+        way: measures(y[rows], law[rows]) | {"crps": float(metrics.crps(y[rows], law[rows]))}
+        for way, law in ways.items()
+    }
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
