@@ -14,6 +14,7 @@ from calibrant import Ensemble, Normal, PlattCalibrator, QuantileCalibrator, Res
 from calibrant.adapters.class_scores import as_scores
 from calibrant.engines import Check, Decision, Result, analyse
 from calibrant.engines.checks import Found, _chance_of_drift
+from calibrant.engines.deciding import _changed
 from calibrant.engines.fingerprint import fingerprint
 
 SCALE = {"scale": ScaleCalibrator()}
@@ -158,11 +159,19 @@ def test_a_gap_within_its_noise_passes() -> None:
     assert Decision("good", "", checks=[Found(0.08, 0.01, "x").check("k", "l", (0.02, 0.05))]).worst == "fail"
 
 
+@pytest.mark.parametrize(
+    ("after", "told"), [(10.05, "stay as wide"), (10.15, "wider"), (9.85, "narrower"), (9.95, "stay as wide")]
+)
+def test_one_percent_of_width_is_nothing(after: float, told: str) -> None:
+    assert told in _changed(10.0, after)
+
+
 def test_fingerprints() -> None:
     one, same, other = looked(n=100), looked(n=100), looked(n=100, seed=1)
     assert one.fingerprint == same.fingerprint != other.fingerprint and len(one.made) == 10
     draws = np.arange(6.0)
     assert fingerprint(Ensemble(draws.reshape(2, 3))) != fingerprint(Ensemble(draws.reshape(3, 2)))
+    assert fingerprint([1.0, 2.0]) != fingerprint([2.0, 1.0]) and fingerprint([1.0]) == fingerprint((1.0,))
     assert fingerprint(1.0) != fingerprint(2.0) and fingerprint("1") != fingerprint(1)
     assert fingerprint(np.array(["a", "b"], dtype=object)) != fingerprint(np.array(["ab"], dtype=object))
 

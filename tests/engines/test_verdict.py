@@ -82,3 +82,10 @@ def test_pieces_without_rows_are_counted_as_read() -> None:
 def test_a_group_without_an_error_is_taken_at_its_word() -> None:
     assert Group("a", 10, {}, {}, harm=0.5).is_worse and not Group("a", 10, {}, {}).is_worse
     assert not Group("a", 10, {}, {}, harm=0.5, harm_error=0.25).is_worse
+
+
+def test_the_season_of_the_example() -> None:
+    table = shop_forecasts()
+    mu, day = table["mu"].to_numpy()[::3], np.arange(300)  # of the first shop, which sells 120 on average
+    workday = day % 7 < 5
+    np.testing.assert_allclose(mu[workday], (120 + 24 * np.sin(2 * np.pi * day / 365))[workday], atol=0.006)

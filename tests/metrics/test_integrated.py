@@ -16,6 +16,7 @@ from calibrant import (
     StudentT,
 )
 from calibrant.distributions import concatenate
+from calibrant.metrics import integrated
 from calibrant.metrics.evaluation import LawEvaluation
 from calibrant.metrics.integrated import needs_integrals, std_and_crps
 
@@ -81,3 +82,10 @@ def test_only_those_who_ask_get_the_quick_ones(laws: dict[str, tuple]) -> None:
     quick = LawEvaluation(law, y, quick=True)
     np.testing.assert_array_equal(quick.crps, std_and_crps(law, y)[1])
     np.testing.assert_array_equal(quick[5:9].std, std_and_crps(law, y)[0][5:9])
+
+
+def test_errors_of_deviations_come_from_those_of_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its second rule an integral has its own size for an error: mean 0 and square 1, so (0 + 1 / 2)."""
+    monkeypatch.setattr(integrated, "GAUSS", np.zeros_like(integrated.GAUSS))
+    std, _, error = integrated._integrated(Normal([0.0], 1.0), np.array([0.0]), 4)
+    assert std == pytest.approx(1.0) and error == pytest.approx(0.5)

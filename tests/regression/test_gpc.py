@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from calibrant import Normal, load, metrics, save
 from calibrant.regression.gpc import GPCCalibrator
 from calibrant.regression.gpc.laplace import Evidence, Pairs
-from calibrant.regression.gpc.likelihoods import LIKELIHOODS
+from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
 from calibrant.regression.gpc.process import Process
 
 
@@ -284,3 +284,7 @@ def test_few_rows_without_a_quantile_map():
     with pytest.warns(UserWarning, match="3 rows are too few for a classifier; forecasts stay as they are"):
         calibrator = GPCCalibrator(quantile_map=False).fit(Normal(np.zeros(3), 1.0), [0.1, 0.2, 0.4])
     assert calibrator.transform(Normal([1.0], 2.0)).cdf([0.0])[0] == pytest.approx(ndtr(-0.5))
+
+
+def test_scores_beyond_a_thousand_are_as_one_at_a_thousand():
+    assert Logit().offset(np.array([-1500.0, 1500.0])).tolist() == Logit().offset(np.array([-1e3, 1e3])).tolist()

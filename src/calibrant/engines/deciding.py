@@ -79,8 +79,12 @@ def cost(sides: Sides, chosen: str) -> str:
         return f"{percent(COVERAGE)} intervals are {amount(means[1])} wide on average" if np.isfinite(means[1]) else ""
     if chosen == NONE or not all(np.isfinite(width).all() and width.min() > 0 for width in widths):
         return ""
-    ratio = means[1] / means[0]
-    both = f"({amount(means[0])} → {amount(means[1])})"
+    return _changed(*means)
+
+
+def _changed(before: float, after: float) -> str:
+    """What became of the mean width of intervals, in words."""
+    ratio, both = after / before, f"({amount(before)} → {amount(after)})"
     if abs(np.log(ratio)) < SAME_WIDTH:
         return f"{percent(COVERAGE)} intervals stay as wide as they are on average {both}"
     way = f"{times(ratio)} wider" if ratio > 1 else f"{times(1 / ratio)} narrower"
