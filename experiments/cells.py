@@ -92,6 +92,11 @@ def known(value: float) -> float | None:
     return None if isnan(value) else float(value)
 
 
+def claim(holds: bool, text: str) -> str:
+    """A line of a verdict."""
+    return f"{'PASS' if holds else 'FAIL'}  {text}"
+
+
 def read_result(folder: Path, name: str) -> dict[str, Any] | None:
     """A result that was written, or None."""
     path = folder / f"{name}.json"

@@ -18,6 +18,7 @@ from calibrant import AutoCalibrator, BinningCalibrator, metrics
 from calibrant.select.candidates import NoCalibrator, default_candidates
 from calibrant.select.comparison import NONE
 
+from ..cells import claim
 from ..data import data_folder
 from .scores import BASES, Cell, cell, sets
 
@@ -81,17 +82,13 @@ def verdict(tasks: Sequence[tuple[str, str]], results: Sequence[Scores]) -> Iter
     single = [{key: value[0] for key, value in scores.items() if key != AUTO} for scores in results]
     auto = np.array([scores[AUTO][0] for scores in results])
     behind = auto - [min(losses.values()) for losses in single]
-    yield _claim(behind.mean() <= 0.005, f"auto is {behind.mean():.4f} behind the best single method on average")
+    yield claim(behind.mean() <= 0.005, f"auto is {behind.mean():.4f} behind the best single method on average")
     harm = auto - [losses.get(NONE, np.inf) for losses in single]
     worst = int(np.argmax(harm))
     where = " x ".join(tasks[worst])
-    yield _claim(harm.max() <= 0.005, f"auto is at most {harm.max():+.4f} worse than none ({where})")
+    yield claim(harm.max() <= 0.005, f"auto is at most {harm.max():+.4f} worse than none ({where})")
     unfinished = [scores for scores in results for key, v in scores.items() if key != NONE and not np.isfinite(v).all()]
-    yield _claim(not unfinished, "every calibrator has a finite log loss everywhere")
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"
+    yield claim(not unfinished, "every calibrator has a finite log loss everywhere")
 
 
 def _options() -> argparse.Namespace:

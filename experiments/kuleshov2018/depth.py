@@ -18,7 +18,7 @@ import numpy as np
 
 from calibrant import DenseDepthNet, Normal, QuantileCalibrator, metrics
 
-from ..cells import Cells, write_result
+from ..cells import Cells, claim, write_result
 from ..scoreboard import headline
 from .scenes import Floats, scenes
 
@@ -141,16 +141,12 @@ def verdict(result: dict[str, Any]) -> Iterator[str]:
     ):
         after = errors["isotonic", source]
         change = f"{before:.4f} -> {after:.4f} (the paper's {PAPER['before']:.4f} -> {PAPER['after']:.4f})"
-        yield _claim(after <= before / 2, f"recalibrated {told}, the calibration error is at least halved: {change}")
+        yield claim(after <= before / 2, f"recalibrated {told}, the calibration error is at least halved: {change}")
     yield f"      from other images, by the default map: {before:.4f} -> {errors['spline', 'other images']:.4f}"
     speeds = result["pixels_a_second"]
     slowest = min(speed for name, speed in speeds.items() if name != "net")
     told = f"maps take {slowest:.2g} pixels a second, the net makes {speeds['net']:.2g}"
-    yield _claim(slowest >= speeds["net"], told)
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"
+    yield claim(slowest >= speeds["net"], told)
 
 
 def run(settings: Settings, device: str, seed: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cells import claim
 from ..scoreboard import headline
 
 Array = NDArray[np.float64]
@@ -60,14 +61,14 @@ def verdict(cells: dict[str, Any]) -> Iterator[str]:
     series = names(cells)
     gain = paired(rewards(cells, OURS) - rewards(cells, NONE), series)
     enough = f"{gain.n} series in their spans, {len(np.unique(series))} series"
-    yield _claim(gain.mean > 0, f"calibrated demand earns more than uncalibrated, dollars a series: {gain}; {enough}")
+    yield claim(gain.mean > 0, f"calibrated demand earns more than uncalibrated, dollars a series: {gain}; {enough}")
     if gain.n >= LEAST_SERIES:
-        yield _claim(gain.t > LEAST_T, f"by more than {LEAST_T:g} standard errors")
+        yield claim(gain.t > LEAST_T, f"by more than {LEAST_T:g} standard errors")
     finer = {key: cell for key, cell in cells.items() if cell["more_states"]}
     more = [np.concatenate([cell["more_states"][agent] for cell in finer.values()]) for agent in (OURS, NONE)]
     fine, coarse = np.subtract(*more), rewards(finer, OURS) - rewards(finer, NONE)
     text = f"in the first spans {paired(fine, names(finer)).mean:+.2f}, with fewer {coarse.mean():+.2f}"
-    yield _claim(fine.mean() > 0, f"so too with three times as many states: {text}")
+    yield claim(fine.mean() > 0, f"so too with three times as many states: {text}")
     share = 100 * (rewards(cells, OURS) - rewards(cells, NONE)) / most(cells)
     yield f"      in percent of what demand could earn: {paired(share, series)}"
     for agent in AGENTS:
@@ -136,7 +137,3 @@ def page(cells: dict[str, Any]) -> Iterator[str]:
             yield (
                 f"| {agent} | {lead} | {values['covered']:.3f} | {values['calibration']:.4f} | {values['bias']:+.4f} |"
             )
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"

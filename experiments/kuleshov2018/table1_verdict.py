@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cells import claim
 from ..scoreboard import headline
 
 # Kuleshov et al. (2018), table 1: MAPE, calibration error, recalibrated error (where there is one)
@@ -69,12 +70,12 @@ def verdict(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         lower = [row for row in mine if row["ours"]["calibration"] < row["none"]["calibration"]]
         text = f"{MODELS[model]}: recalibrated error below uncalibrated on {len(lower)} of {len(mine)} sets"
         wanted = min(WANTED_LOWER, len(mine))
-        yield _claim(len(lower) >= wanted, text) if model in OF_THE_PAPER else f"      {text}"
+        yield claim(len(lower) >= wanted, text) if model in OF_THE_PAPER else f"      {text}"
     mine = [row for row in rows if row["model"] in OF_THE_PAPER]
     reached = [row for row in mine if row["ours"]["calibration"] <= limit(row)]
     missed = ", ".join(f"{row['set']} x {row['model']}" for row in mine if row not in reached)
     text = f"at or below the paper's recalibrated error or twice the floor on {len(reached)} of {len(mine)} cells"
-    yield _claim(len(reached) >= min(WANTED_REACHED, len(mine)), text + (f"; not {missed}" if missed else ""))
+    yield claim(len(reached) >= min(WANTED_REACHED, len(mine)), text + (f"; not {missed}" if missed else ""))
 
 
 def headlines(rows: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
@@ -124,7 +125,3 @@ def _line(row: dict[str, Any]) -> str:
         f"{row['floor']:.4f}", f"{row['none']['covered']:.3f}", f"{row['ours']['covered']:.3f}",
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |".replace("nan", "–")
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"

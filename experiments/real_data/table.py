@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..cells import claim
+
 LEVELS = np.arange(1, 11) / 10
 FLOOR = float(np.sum(LEVELS * (1 - LEVELS)))  # 1.65: a perfect forecast's expected calibration error is 1.65 / n_test
 WANTED_SHARE, WANTED_FALL, MOST_HARM = 0.90, 0.12, 0.01
@@ -104,13 +106,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     yield f"{len(pairs)} pairs; mean calibration error {ce[0]:.4f} -> {ce[1]:.4f}"
     yield f"{sum(p.rolling for p in pairs)} pairs have rolling splits (t): their rows and splits depend on each other,"
     yield "so their true floors are higher and twenty splits say less than twenty."
-    yield _claim(
-        share >= WANTED_SHARE, f"calibration error falls on {falls} of {len(bad)} pairs marked * ({share:.1%})"
-    )
-    yield _claim(change <= -WANTED_FALL, f"mean NLL changes by {change:+.4f} over all pairs (-{WANTED_FALL} is wanted)")
+    yield claim(share >= WANTED_SHARE, f"calibration error falls on {falls} of {len(bad)} pairs marked * ({share:.1%})")
+    yield claim(change <= -WANTED_FALL, f"mean NLL changes by {change:+.4f} over all pairs (-{WANTED_FALL} is wanted)")
     where = f"{worst.set} x {worst.base} {worst.d_nll:+.4f}"
-    yield _claim(not harmed, f"NLL rises by more than {MOST_HARM} on {harmed} pairs; worst {where}")
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"
+    yield claim(not harmed, f"NLL rises by more than {MOST_HARM} on {harmed} pairs; worst {where}")

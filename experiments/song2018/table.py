@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibrant.calibration.pit_watch import unwatched
 
-from ..cells import known
+from ..cells import claim, known
 from ..data import load
 from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
 
@@ -112,7 +112,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     held = [name for name, bases in lost.items() if not bases]
     where = "; ".join(f"{name} x {', '.join(dict.fromkeys(bases))}" for name, bases in lost.items() if bases)
     text = f"with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on {len(held)} of "
-    yield _claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
+    yield claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
     yield from _stack(pairs)
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
@@ -129,11 +129,7 @@ def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
             behind.append(f"{pair.set} x {pair.base} {told} to {name} with {pair.counts[at]}")
     told = f"; not {'; '.join(behind)}" if behind else ""
     text = f"the stack beats each of the paper's methods at any number of thresholds on {len(pairs) - len(behind)} of "
-    yield _claim(not behind, f"{text}{len(pairs)} pairs{told}")
+    yield claim(not behind, f"{text}{len(pairs)} pairs{told}")
     gains = [pair.gain(STACK, name, at)[0] for pair in pairs for name in PAPERS for at in range(len(pair.counts))]
     beaten = sum(gain > 0 for gain in gains)
     yield f"      of all methods of the paper, numbers of thresholds and pairs it beats {beaten} of {len(gains)}"
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"

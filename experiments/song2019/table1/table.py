@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...cells import known
+from ...cells import claim, known
 from .cell import CROSS, GP_BETAS, NONE, OURS
 from .paper import BASES, MEASURES, PAPER, Printed
 
@@ -108,13 +108,13 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
         reached = len(chosen) - len(missed)
         text = f"{title} gains as much as the paper's best GP-Beta on {reached} of {len(chosen)} pairs"
         text += f" (and its NLL is as low on {low}){_told(missed)}"
-        yield _claim(reached >= min(wanted[title], len(chosen)), text) if title in wanted else f"      {text}"
+        yield claim(reached >= min(wanted[title], len(chosen)), text) if title in wanted else f"      {text}"
     for name in (name for name in OURS if name in pairs[0].scores):
         worst = max(pairs, key=lambda pair: pair.rise(name)[0])
         rise, error = worst.rise(name)
         count = sum(harmful(pair, name) for pair in pairs)
         where = f"{worst.set} x {worst.base} {rise:+.4f} ±{error:.4f}".replace(" ±nan", "")
-        yield _claim(not count, f"{name} raises the NLL beyond its limit on {count} pairs; largest {where}")
+        yield claim(not count, f"{name} raises the NLL beyond its limit on {count} pairs; largest {where}")
 
 
 def _told(missed: Sequence[tuple[Pair, str]]) -> str:
@@ -163,7 +163,3 @@ def _cells(pair: Pair, at: int, measure: str) -> Iterator[str]:
 
 def _number(value: float, measure: str) -> str:
     return f"{value:.3f}" if measure == "NLL" else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
-
-
-def _claim(holds: bool, text: str) -> str:
-    return f"{'PASS' if holds else 'FAIL'}  {text}"
