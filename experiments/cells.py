@@ -47,6 +47,16 @@ class Cells:
         """What these cells hold."""
         return [self.done[name] for name in names]
 
+    def whole(self, start: str, parts: Sequence[str]) -> list[dict[str, Any]]:
+        """Cells called ``start/.../part``, whose parts are all done, each with its parts together."""
+        first = f"/{parts[0]}"
+        names = [name.removesuffix(first) for name in self.done if name.startswith(f"{start}/") and name.endswith(first)]
+        return [
+            {key: value for part in parts for key, value in self.done[f"{name}/{part}"].items()}
+            for name in names
+            if all(f"{name}/{part}" in self.done for part in parts)
+        ]
+
 
 def _named(work: Callable[..., Any], name: str, arguments: tuple[Any, ...]) -> tuple[str, Any]:
     return name, work(*arguments)

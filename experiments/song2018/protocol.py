@@ -31,15 +31,17 @@ EMPIRICAL = {"base_map": None, "penalty": 0, "within": "uniform"}
 
 # The paper's methods learn from thresholds over the training targets; ours, defaults but for K, stand beside them
 Make = Callable[[Array], Calibrator]
-METHODS: dict[str, Make] = {
+PUBLISHED: dict[str, Make] = {
     "e-logistic": lambda t: DensityCalibrator("logistic", thresholds=t, **EMPIRICAL),
     "e-beta": lambda t: DensityCalibrator("beta", thresholds=t, **EMPIRICAL),
     "GPC": lambda t: GPCCalibrator(len(t), **GPC),
+}
+OURS: dict[str, Make] = {
     "ours, e-beta": lambda t: DensityCalibrator(n_thresholds=len(t)),
     "ours, GPC": lambda t: GPCCalibrator(len(t)),
 }
 WITHOUT: dict[str, Callable[[], Calibrator]] = {"ours, stack": StackCalibrator}  # thresholds
-PAPERS = ("e-logistic", "e-beta", "GPC")
+PARTS: dict[str, dict[str, Make]] = {"published": PUBLISHED, "ours": OURS}
 ON_A_GRID = ("GPC",)
 
 

@@ -14,11 +14,12 @@ from calibrant.calibration.pit_watch import unwatched
 
 from ..cells import claim, known
 from ..data import load
-from .protocol import METHODS, ON_A_GRID, PAPERS, POINTS, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
+from .protocol import ON_A_GRID, PARTS, POINTS, PUBLISHED, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
 
 Array = NDArray[np.float64]
 NONE = "uncalibrated"
 STACK = "ours, stack"
+PAPERS = tuple(PUBLISHED)
 ENOUGH = 16  # thresholds: with fewer the paper's methods mostly lose there too
 
 
@@ -66,9 +67,9 @@ def _error(scores: Array) -> Array:
 
 
 def cell(
-    name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], folder: Path | None
+    name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], part: str, folder: Path | None
 ) -> dict[str, list[float]]:
-    """All methods on one fold of one repetition: log likelihoods by number of thresholds."""
+    """The published methods or ours on one fold of one repetition: log likelihoods by number of thresholds."""
     dataset = load(name, folder)
     split = list(folds(dataset, place[0]))[place[1]]
     y_old, y_new = dataset.y[split.train], dataset.y[split.test]
@@ -77,12 +78,12 @@ def cell(
         whole = forecast(base, dataset.X[split.train], y_old, dataset.X[split.test])
         three, grid = parts(dataset, base, split), thresholds(y_old, POINTS)
         out = {NONE: [log_likelihood([whole], y_new, None)] * len(counts)}
-        for key, make in METHODS.items():
+        for key, make in PARTS[part].items():
             levels = (thresholds(y_old, count) for count in counts)
-            laws = ([make(t).fit(part.old, part.y).transform(part.new) for part in three] for t in levels)
+            laws = ([make(t).fit(one.old, one.y).transform(one.new) for one in three] for t in levels)
             out[key] = [log_likelihood(law, y_new, grid if key in ON_A_GRID else None) for law in laws]
-        for key, plain in WITHOUT.items():
-            law = [plain().fit(part.old, part.y).transform(part.new) for part in three]
+        for key, plain in WITHOUT.items() if part == "ours" else ():
+            law = [plain().fit(one.old, one.y).transform(one.new) for one in three]
             out[key] = [log_likelihood(law, y_new, None)] * len(counts)
     return out
 

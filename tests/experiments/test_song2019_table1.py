@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibrant.distributions import Normal
-from experiments.cells import read_result
+from experiments.cells import Cells, read_result
 from experiments.data import Dataset, load
 from experiments.real_data.protocol import thinned_splits
 from experiments.song2019.table1 import __main__ as command
@@ -25,8 +25,9 @@ def _cell(shift=0.0):
 def test_the_quick_run_mends_least_squares_and_is_kept(tmp_path, capsys):
     command.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
     cells = json.loads((tmp_path / "table1-quick.cells.json").read_text())
-    assert list(cells) == ["diabetes/OLS/0", "diabetes/OLS/1"]
-    nll = {name: np.mean([cell[name]["NLL"] for cell in cells.values()]) for name in cells["diabetes/OLS/0"]}
+    assert list(cells) == [f"diabetes/OLS/{split}/{part}" for split in (0, 1) for part in ("published", "ours")]
+    whole = Cells(tmp_path / "table1-quick.cells.json").whole("diabetes/OLS", ("published", "ours"))
+    nll = {name: np.mean([cell[name]["NLL"] for cell in whole]) for name in whole[0]}
     assert nll["isotonic"] > nll["none"] + 0.2  # its density is rough, as in the paper
     assert all(nll[name] < nll["none"] - 0.02 for name in ("GPB 8", "GPB 64", CROSS, "GP-Beta", "flow", "stack"))
     assert "0 of 1 pairs" not in capsys.readouterr().out
@@ -35,14 +36,16 @@ def test_the_quick_run_mends_least_squares_and_is_kept(tmp_path, capsys):
 
 def test_finished_cells_are_not_run_again_and_can_be_told_by_themselves(tmp_path, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(command, "cell", lambda *task: asked.append(task[:3]) or _cell(task[2]))
+    monkeypatch.setattr(command, "cell", lambda *task: asked.append(task[:4]) or _cell(task[2]))
     given = ["--sets", "diabetes", "--jobs", "1", "--out", str(tmp_path)]
     command.main([*given, "--bases", "OLS,GPR", "--splits", "2"])
-    assert asked == [("diabetes", "OLS", 0), ("diabetes", "GPR", 0), ("diabetes", "OLS", 1), ("diabetes", "GPR", 1)]
+    parts = [(split, base, part) for split in (0, 1) for base in ("OLS", "GPR") for part in ("published", "ours")]
+    assert asked == [("diabetes", base, split, part) for split, base, part in parts]
+    command.main([*given, "--bases", "OLS", "--splits", "3", "--part", "ours"])
     command.main([*given, "--bases", "OLS", "--splits", "3"])
-    assert asked[4:] == [("diabetes", "OLS", 2)]
+    assert asked[8:] == [("diabetes", "OLS", 2, "ours"), ("diabetes", "OLS", 2, "published")]
     command.main([*given, "--done", "--splits", "10"])
-    assert len(asked) == 5
+    assert len(asked) == 10
     result = read_result(tmp_path, "table1")
     assert [(row["base"], row["splits"]) for row in result["rows"]] == [("OLS", 3), ("GPR", 2)]
     assert result["rows"][0]["mean and error"]["none"]["NLL"] == pytest.approx([6.0, 1 / np.sqrt(3)])

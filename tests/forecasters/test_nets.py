@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 pytest.importorskip("torch")

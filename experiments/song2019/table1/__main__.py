@@ -26,7 +26,7 @@ from typing import Any
 
 from ...cells import RESULTS, Cells, write_result
 from ...data import BUNDLED, data_folder
-from .cell import cell
+from .cell import PARTS, cell
 from .paper import BASES, PAIRS, SETS
 from .table import Pair, page, verdict
 
@@ -50,8 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         (name, base) for name, base in PAIRS if name in options.sets.split(",") and base in options.bases.split(",")
     ]
     tasks = {
-        f"{name}/{base}/{split}": (name, base, split, folder, options.cache, {})
-        for split in range(options.splits) for name, base in chosen
+        f"{name}/{base}/{split}/{part}": (name, base, split, part, folder, options.cache, {})
+        for split in range(options.splits) for name, base in chosen for part in options.part or PARTS
     }  # fmt: skip
     cells = Cells(options.out / f"table1{'-quick' if options.quick else ''}.cells.json")
     for count, name in enumerate(cells.run({} if options.done else tasks, cell, options.jobs), 1):
@@ -63,7 +63,7 @@ def _told(chosen: Sequence[tuple[str, str]], cells: Cells, options: argparse.Nam
     """Print and write what the finished cells say."""
     pairs = []
     for name, base in chosen:
-        found = cells.some(key for key in cells.done if key.rsplit("/", 1)[0] == f"{name}/{base}")
+        found = cells.whole(f"{name}/{base}", PARTS)
         pairs += [Pair.of(name, base, found)] if found else []
     claims = list(verdict(pairs)) if pairs else ["      no cell is finished"]
     text = [*page(pairs), "", *(f"- {claim}" for claim in claims)]
@@ -84,6 +84,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("--cache", type=Path, help="folder that remembers the base models' predictions")
     parser.add_argument("--out", type=Path, default=RESULTS / "song2019", help="folder for cells and table")
+    parser.add_argument("--part", action="append", choices=PARTS, help="methods that are run; default: all")
     parser.add_argument("--done", action="store_true", help="run nothing: the table of the finished cells")
     parser.add_argument("--figures", type=Path, help="folder for figures 1 and 2, where they are missing")
     options = parser.parse_args(argv)

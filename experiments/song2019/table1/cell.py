@@ -38,12 +38,13 @@ PUBLISHED: dict[str, Callable[[], Calibrator]] = {
 GP_BETAS = tuple(name for name in PUBLISHED if name != "isotonic")
 CROSS = "GPB 32 cf"  # as published, but from cross-fitted forecasts, as ours learn
 OURS = tuple(CALIBRATORS)  # with their defaults
+PARTS = ("published", "ours")
 
 
 def cell(
-    name: str, base: str, number: int, folder: Path | None, cache: Path | None, small: dict[str, Any]
+    name: str, base: str, number: int, part: str, folder: Path | None, cache: Path | None, small: dict[str, Any]
 ) -> dict[str, dict[str, float]]:
-    """Measures of the test rows by method; `small` are options of a net."""
+    """Measures of the test rows by method, of the published ones or of ours; `small` are options of a net."""
     dataset = load(name, folder)
     split = list(thinned_splits(dataset, number + 1, most=MOST_OF.get(base, ALL)))[number]
     X, y, X_new, y_new = dataset.X[split.train], dataset.y[split.train], dataset.X[split.test], dataset.y[split.test]
@@ -52,8 +53,8 @@ def cell(
         model = fitted(dataset, net(len(y), number, **small) if base == "NN" else bases(cache)[base], split)
         new, same = (model.predict_dist(rows, calibrated=False) for rows in (X_new, X))
         old, y_old = model.oof_forecasts_, y[model.oof_rows_]
-        learned = {key: make().fit(same, y) for key, make in PUBLISHED.items()}
-        cross = {CROSS: PUBLISHED["GPB 32"], **CALIBRATORS}
+        cross: dict[str, Callable[[], Calibrator]] = {CROSS: PUBLISHED["GPB 32"]} if part == "published" else CALIBRATORS
+        learned = {key: make().fit(same, y) for key, make in PUBLISHED.items()} if part == "published" else {}
         learned |= {key: make().fit(old, y_old) for key, make in cross.items()}
         laws = {NONE: new, **{key: calibrator.transform(new) for key, calibrator in learned.items()}}
         return {key: measure(y_new, law) for key, law in laws.items()}
