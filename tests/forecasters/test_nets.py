@@ -378,6 +378,7 @@ def test_rows_are_forecast_in_blocks(name, monkeypatch):
 
 
 def test_whatever_people_have():
+    pl = pytest.importorskip("polars")
     X, y, _ = waves(40)
     model = DeepEnsemble(2, **SMALL)
     expected = model.fit(X, y).predict(X)
