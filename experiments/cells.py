@@ -50,7 +50,9 @@ class Cells:
     def whole(self, start: str, parts: Sequence[str]) -> list[dict[str, Any]]:
         """Cells called ``start/.../part``, whose parts are all done, each with its parts together."""
         first = f"/{parts[0]}"
-        names = [name.removesuffix(first) for name in self.done if name.startswith(f"{start}/") and name.endswith(first)]
+        names = [
+            name.removesuffix(first) for name in self.done if name.startswith(f"{start}/") and name.endswith(first)
+        ]
         return [
             {key: value for part in parts for key, value in self.done[f"{name}/{part}"].items()}
             for name in names

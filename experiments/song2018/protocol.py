@@ -36,12 +36,13 @@ PUBLISHED: dict[str, Make] = {
     "e-beta": lambda t: DensityCalibrator("beta", thresholds=t, **EMPIRICAL),
     "GPC": lambda t: GPCCalibrator(len(t), **GPC),
 }
-OURS: dict[str, Make] = {
+DEFAULTS: dict[str, Make] = {
     "ours, e-beta": lambda t: DensityCalibrator(n_thresholds=len(t)),
     "ours, GPC": lambda t: GPCCalibrator(len(t)),
 }
 WITHOUT: dict[str, Callable[[], Calibrator]] = {"ours, stack": StackCalibrator}  # thresholds
-PARTS: dict[str, dict[str, Make]] = {"published": PUBLISHED, "ours": OURS}
+PARTS: dict[str, dict[str, Make]] = {"published": PUBLISHED, "ours": {}, "defaults": DEFAULTS}
+WANTED = ("published", "ours")  # the defaults of the paper's methods are told where they are done
 ON_A_GRID = ("GPC",)
 
 

@@ -69,7 +69,7 @@ def _error(scores: Array) -> Array:
 def cell(
     name: str, base: str, place: tuple[int, int], counts: tuple[int, ...], part: str, folder: Path | None
 ) -> dict[str, list[float]]:
-    """The published methods or ours on one fold of one repetition: log likelihoods by number of thresholds."""
+    """The methods of a part on one fold of one repetition: log likelihoods by number of thresholds."""
     dataset = load(name, folder)
     split = list(folds(dataset, place[0]))[place[1]]
     y_old, y_new = dataset.y[split.train], dataset.y[split.test]

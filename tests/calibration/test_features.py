@@ -115,7 +115,7 @@ def test_the_classifier_too(rng):
 def test_who_takes_none_is_given_none(rows):
     X, law, y = rows
     for calibrator, who in (
-        (Chain([ScaleCalibrator(), QuantileCalibrator()]), "none of the calibrators"),
+        (Chain([ScaleCalibrator(), QuantileCalibrator()]), "the chain"),
         (GroupedCalibrator(ScaleCalibrator()), "ScaleCalibrator"),
     ):
         beside = {"groups": X["region"]} if "groups" in takes_of(calibrator).needs else {}

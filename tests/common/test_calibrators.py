@@ -42,7 +42,7 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "density, calibrators": DensityCalibrator(BetaCalibrator(), 12),
     "gpc": GPCCalibrator(8, n_basis=10, n_grid=32),
     "gp-beta": GPBetaCalibrator(),
-    "gp-beta, as published": GPBetaCalibrator(8, kernel="quantiles", inducing="learned"),
+    "gp-beta, as published": GPBetaCalibrator(8, kernel="quantiles", inducing="learned", base_map=None),
     "flow": FlowCalibrator(),
     "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]),
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),

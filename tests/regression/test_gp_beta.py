@@ -13,7 +13,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
-from calibrant import CalibratedRegressor, Ensemble, Gamma, Mixture, Normal, Poisson, StudentT, metrics
+from calibrant import (
+    CalibratedRegressor,
+    Ensemble,
+    Gamma,
+    Mixture,
+    Normal,
+    Poisson,
+    QuantileCalibrator,
+    Recalibrated,
+    StudentT,
+    metrics,
+)
 from calibrant.maps import BetaMap
 from calibrant.regression.gp_beta import calibrator as gp_beta
 from calibrant.regression.gp_beta import learning as gp_beta_learning
@@ -292,7 +303,7 @@ def test_inducing_points_are_learned_with_fixed_hyperparameters_and_from_frames_
 @pytest.mark.filterwarnings(MARGIN)
 def test_toy_densities_are_proper_narrow_on_the_left_and_flat_on_the_right():
     law, y, _, _ = toy_forecasts(0)
-    cal = GPBetaCalibrator().fit(law, y)
+    cal = GPBetaCalibrator(base_map=None).fit(law, y)
     places = Normal([0.0, 9.5], law.scale[0])
     grid = np.linspace(-80, 90, 8192)[None, :]
     density = cal.transform(places).pdf(grid)
@@ -354,7 +365,7 @@ def test_recovers_one_known_map():
     rng = np.random.default_rng(0)
     mu = rng.normal(0, 1, 4000)
     y = mu + BetaMap(1.5, 0.7, 0.4).inverse(rng.standard_normal(4000))
-    found = GPBetaCalibrator().fit(Normal(mu, 1.0), y).parameters(Normal([-1.0, 0.0, 1.0], 1.0))
+    found = GPBetaCalibrator(base_map=None).fit(Normal(mu, 1.0), y).parameters(Normal([-1.0, 0.0, 1.0], 1.0))
     assert np.allclose(found.mean, [1.5, 0.7, 0.4], atol=0.15)
     assert np.all(np.abs(found.mean - [1.5, 0.7, 0.4]) < 5 * found.std)
 
@@ -408,7 +419,7 @@ def test_weight_two_is_the_row_twice():
 @pytest.mark.parametrize("n", [1, 2, 10])
 def test_few_rows_stay_near_the_identity_and_say_so(n):
     with pytest.warns(UserWarning, match=rf"only {n} rows to learn from \(at most 10\)"):
-        cal = GPBetaCalibrator().fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 2.0, n))
+        cal = GPBetaCalibrator(base_map=None).fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 2.0, n))
     levels = [0.1, 0.5, 0.9]
     assert np.allclose(
         cal.transform(Normal([0.0], 1.0)).quantiles(levels), Normal([0.0], 1.0).quantiles(levels), atol=0.4
@@ -561,3 +572,29 @@ def test_wrong_arguments_are_named():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GPBetaCalibrator(1).fit(law, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_widths_that_are_wrong_by_any_factor_are_mended_first():
+    rng = np.random.default_rng(0)
+    mu = rng.uniform(-2, 2, 1200)
+    y = mu + np.where(mu > 0, 2.0, 0.5) * rng.standard_normal(1200)
+    truth = metrics.nll(y[600:], Normal(mu[600:], np.where(mu[600:] > 0, 2.0, 0.5)))
+    lost = {}
+    for base_map in ("quantile", None):
+        cal = GPBetaCalibrator(base_map=base_map).fit(Normal(mu[:600], 1e-3), y[:600])
+        lost[base_map] = metrics.nll(y[600:], cal.transform(Normal(mu[600:], 1e-3))) - truth
+    assert lost["quantile"] < 0.1 < 10 < lost[None]
+
+
+def test_the_common_map_is_the_quantile_calibrators():
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=300)
+    y = mu + 2 * rng.normal(size=300)
+    law = Normal(mu, 1.0)
+    cal = GPBetaCalibrator().fit(law, y)
+    first = QuantileCalibrator().fit(law, y).transform(law)
+    assert np.allclose(cal.quantile_.transform(law).cdf(y), first.cdf(y), atol=1e-9)
+    assert np.allclose(cal.transform(law).cdf(y), Recalibrated(first, cal._map(law)).cdf(y), atol=1e-9)
+    with pytest.raises(ValueError, match="`base_map` must be"):
+        GPBetaCalibrator(base_map="spline").fit(law, y)

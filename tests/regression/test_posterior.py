@@ -85,8 +85,8 @@ def test_a_search_that_ends_worse_is_not_believed(problem, monkeypatch):
     rough = problem.mode(np.zeros((1, 6)), 1e-4)[0]
     real = posterior._minimise
 
-    def lost(loss, start, tolerance):
-        found = real(loss, start, tolerance)
+    def lost(loss, start, tolerance, steps):
+        found = real(loss, start, tolerance, steps)
         if tolerance < 1e-5:
             found.x, found.fun = found.x + 100.0, 1e9
         return found
@@ -94,3 +94,14 @@ def test_a_search_that_ends_worse_is_not_believed(problem, monkeypatch):
     monkeypatch.setattr(posterior, "_minimise", lost)
     found = problem.mode(np.zeros((1, 6)), 1e-12)[0]
     assert problem.loss(found.ravel())[0] <= problem.loss(rough.ravel())[0]
+
+
+def test_a_long_search_works_out_the_curvature_anew_on_its_way(problem, monkeypatch):
+    exact = problem.mode(np.zeros((1, 6)), 1e-16)[0]
+    asked = []
+    real = type(problem)._curvature
+    monkeypatch.setattr(posterior, "_STEPS", 2)
+    monkeypatch.setattr(type(problem), "_curvature", lambda self, at: asked.append(1) or real(self, at))
+    found, steps = problem.mode(np.zeros((1, 6)), 1e-16)
+    assert len(asked) > 1 and steps > 2
+    assert np.allclose(found, exact, atol=1e-7)

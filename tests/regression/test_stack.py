@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.stats import norm
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import BayesianRidge
 
 from calibrant import (
+    BoostedCalibrator,
     CalibratedRegressor,
     Ensemble,
     Gamma,
@@ -20,11 +22,14 @@ from calibrant import (
     QuantileCalibrator,
     ScaleCalibrator,
     StudentT,
+    load,
     metrics,
+    save,
 )
 from calibrant.regression.flow import FlowCalibrator
 from calibrant.regression.stack.calibrator import StackCalibrator, _kept, best_shares
 from calibrant.regression.stack.candidates import ScoreMixtureCalibrator, _parameters, _Problem
+from calibrant.store.codec import Decoder, Encoder
 from experiments.song2019.toy.toy import toy
 
 LEVELS = [0.1, 0.5, 0.9]
@@ -148,12 +153,113 @@ def test_same_answer_every_time_and_in_any_precision(data):
 
 
 @pytest.mark.parametrize("n", [1, 2, 14])
-def test_few_rows_leave_forecasts_alone_and_say_so(n):
-    with pytest.warns(UserWarning, match=f"too few rows to learn from: {n}; forecasts stay as they are"):
-        stack = StackCalibrator().fit(Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n))
-    law = stack.transform(Normal([3.0], 2.0))
-    assert np.allclose(law.quantiles(LEVELS), Normal([3.0], 2.0).quantiles(LEVELS))
-    assert stack.explain() == "100 % base"
+def test_few_rows_are_a_quantile_map_and_say_so(n):
+    law, y = Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)
+    with pytest.warns(UserWarning, match=f"too few rows to weigh calibrators: {n}; only a quantile map is used"):
+        stack = StackCalibrator().fit(law, y)
+    found, alone = (
+        calibrator.transform(Normal([3.0], 2.0)) for calibrator in (stack, QuantileCalibrator().fit(law, y))
+    )
+    assert np.allclose(found.quantiles(LEVELS), alone.quantiles(LEVELS))
+    assert stack.explain() == "100 % base, then a quantile map of all"
+
+
+@pytest.mark.filterwarnings("ignore:too few rows")
+def test_five_rows_mend_most_of_a_wrong_width():
+    rng, covered = np.random.default_rng(0), []
+    for _ in range(200):
+        y = rng.normal(0.0, 2.0, 5)
+        low, high = StackCalibrator().fit(Normal(np.zeros(5), 1.0), y).transform(Normal([0.0], 1.0)).interval(0.9)[0]
+        covered.append(norm(0, 2).cdf(high) - norm(0, 2).cdf(low))
+    assert np.mean(covered) > 0.75 > 0.6 > 2 * norm.cdf(1.645 / 2) - 1
+
+
+def test_what_no_candidate_mends_a_map_of_all_does():
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=2000)
+    y = mu + rng.exponential(2.0, 2000)
+    law, y, new, y_new = Normal(mu[:1000], 1.0), y[:1000], Normal(mu[1000:], 1.0), y[1000:]
+    stack = StackCalibrator([ScaleCalibrator()]).fit(law, y)
+    assert stack.rest_ is not None and stack.explain().endswith(", then a quantile map of all")
+    made = stack.transform(new)
+    assert metrics.calibration_error(y_new, made) < 0.002 < 0.05 < metrics.calibration_error(y_new, made.base)
+    assert metrics.nll(y_new, made) < metrics.nll(y_new, made.base) - 0.2
+    assert stack.pit_distances_[1] < 0.1
+
+
+def test_nothing_is_mapped_without_a_gain(data):
+    mu, sigma, y = data
+    assert StackCalibrator().fit(Normal(mu, sigma), y).rest_ is None
+
+
+def test_tied_outcomes_are_seen():
+    rng = np.random.default_rng(0)
+    mu = rng.uniform(0.0, 10.0, 1600)
+    y = np.round(mu + 2 * rng.normal(size=1600))
+    stack = StackCalibrator().fit(Normal(mu[:800], 2.0), y[:800])
+    gain = metrics.nll(y[800:], Normal(mu[800:], 2.0)) - metrics.nll(y[800:], stack.transform(Normal(mu[800:], 2.0)))
+    assert stack.weights_["density"] > 0.2 and gain > 0.02
+
+
+@pytest.fixture(scope="module")
+def shops():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"region": rng.choice(["north", "south"], 1600), "price": rng.normal(size=1600)})
+    mu = rng.normal(size=1600)
+    return frame, mu, mu + rng.normal(size=1600) * np.where(frame["region"] == "north", 1.0, 3.0)
+
+
+@pytest.fixture(scope="module")
+def with_features(shops):
+    pytest.importorskip("lightgbm")
+    frame, mu, y = shops
+    return StackCalibrator().fit(Normal(mu[:800], 1.0), y[:800], X=frame[:800])
+
+
+class TestFeatures:
+    def test_they_are_used_where_they_tell(self, shops, with_features):
+        frame, mu, y = shops
+        assert with_features.weights_["boosted"] > 0.5
+        law, new = Normal(mu[800:], 1.0), frame[800:]
+        plain = StackCalibrator().fit(Normal(mu[:800], 1.0), y[:800]).transform(law)
+        made = with_features.transform(law, X=new[["price", "region"]])
+        assert metrics.nll(y[800:], made) < metrics.nll(y[800:], plain) - 0.1
+        wide = made.std()[(new["region"] == "south").to_numpy()].mean()
+        assert 2.4 < wide < 3.4
+
+    def test_the_law_needs_them_then(self, shops, with_features):
+        with pytest.raises(ValueError, match="`X` must be given"):
+            with_features.transform(Normal([0.0], 1.0))
+
+    def test_saved_and_loaded(self, shops, with_features, tmp_path):
+        frame, mu, _ = shops
+        save(with_features, tmp_path / "a.calibrant")
+        law = Normal(mu[:5], 1.0)
+        again = load(tmp_path / "a.calibrant").transform(law, X=frame[:5])
+        assert np.array_equal(again.quantiles(LEVELS), with_features.transform(law, X=frame[:5]).quantiles(LEVELS))
+
+    def test_rows_that_differ_in_features_only_are_not_one(self, shops):
+        pytest.importorskip("lightgbm")
+        X = np.repeat([[0.0], [1.0]], 60, axis=0)
+        y = np.concatenate([np.linspace(-1, 1, 60), np.linspace(-1, 1, 60)])
+        fitted = StackCalibrator([QuantileCalibrator(), BoostedCalibrator()]).fit(Normal(np.zeros(120), 1.0), y, X=X)
+        assert fitted.n_rows_ == 120 and fitted.calibrators_.keys() <= {"quantile", "boosted"}
+
+    def test_candidates_that_take_none_refuse_them(self, shops):
+        frame, mu, y = shops
+        with pytest.raises(ValueError, match="`X` was given, but the stack of these candidates takes no features"):
+            StackCalibrator(QUICK).fit(Normal(mu, 1.0), y, X=frame)
+        assert not StackCalibrator(QUICK).takes.beside
+        assert StackCalibrator([BoostedCalibrator()]).takes.needs == {"X"}
+
+
+def test_files_of_earlier_versions_have_no_last_map(data):
+    mu, sigma, y = data
+    stack = StackCalibrator(QUICK).fit(Normal(mu, sigma), y)
+    earlier = Encoder()
+    tree = earlier(stack)
+    del tree["state"]["rest_"]
+    assert Decoder(earlier.arrays)(tree).rest_ is None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ ALL = (None, None)
 
 
 def _published(points: int) -> Calibrator:
-    return GPBetaCalibrator(points, kernel="embedding", inducing="learned")
+    return GPBetaCalibrator(points, kernel="embedding", inducing="learned", base_map=None)
 
 
 # as published: they learn from the base's forecasts of the rows it was trained on
@@ -53,7 +53,9 @@ def cell(
         model = fitted(dataset, net(len(y), number, **small) if base == "NN" else bases(cache)[base], split)
         new, same = (model.predict_dist(rows, calibrated=False) for rows in (X_new, X))
         old, y_old = model.oof_forecasts_, y[model.oof_rows_]
-        cross: dict[str, Callable[[], Calibrator]] = {CROSS: PUBLISHED["GPB 32"]} if part == "published" else CALIBRATORS
+        cross: dict[str, Callable[[], Calibrator]] = (
+            {CROSS: PUBLISHED["GPB 32"]} if part == "published" else CALIBRATORS
+        )
         learned = {key: make().fit(same, y) for key, make in PUBLISHED.items()} if part == "published" else {}
         learned |= {key: make().fit(old, y_old) for key, make in cross.items()}
         laws = {NONE: new, **{key: calibrator.transform(new) for key, calibrator in learned.items()}}

@@ -35,7 +35,7 @@ def figure_1(data: Toy) -> Figure:
 
 def figure_2(data: Toy) -> Figure:
     """GP-Beta's parameters along the predicted mean, and the maps of some forecasts."""
-    calibrator = GPBetaCalibrator().fit(data.base, data.y)
+    calibrator = GPBetaCalibrator(base_map=None).fit(data.base, data.y)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     BetaParametersDisplay.from_calibrator(calibrator, data.base).plot(left)
     CalibrationMapDisplay.from_forecasts(data.base, calibrator.transform(data.base)).plot(right)

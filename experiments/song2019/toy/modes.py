@@ -25,7 +25,7 @@ LEAST = 0.05  # of the highest density: what a mode stands out by
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "isotonic": lambda: QuantileCalibrator("isotonic"),
     "GP-Beta": GPBetaCalibrator,
-    "GP-Beta 32": lambda: GPBetaCalibrator(32, kernel="embedding", inducing="learned"),
+    "GP-Beta 32": lambda: GPBetaCalibrator(32, kernel="embedding", inducing="learned", base_map=None),
     "flow": FlowCalibrator,
     "stack": StackCalibrator,
 }

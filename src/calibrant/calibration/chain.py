@@ -85,7 +85,7 @@ class Chain(Calibrator):
             Features, for the calibrators that take them.
         """
         steps = self._steps()
-        refuse_features(X, self, "none of the calibrators")
+        refuse_features(X, self, "the chain")
         table = self._read(forecasts)
         labels = None if groups is None else labels_of(groups, len(table))
         rows, y, weights, classes = learnable_rows(table, y, sample_weight, classes)
@@ -103,7 +103,7 @@ class Chain(Calibrator):
     def transform(self, forecasts: Any, *, groups: Any = None, X: Any = None) -> Any:
         """Calibrated forecasts of the same rows."""
         check_is_fitted(self)
-        refuse_features(X, self, "none of the calibrators")
+        refuse_features(X, self, "the chain")
         first, *others = self.calibrators_
         made = transform_with(first, forecasts, groups=groups, X=X)
         for calibrator in others:

@@ -46,7 +46,15 @@ def scores_by_row(law: Distribution, y: Array, weights: Array) -> Scores:
 
 
 def distinct_rows(law: Distribution, y: Array, weights: Array | None) -> tuple[Distribution, Array, Array]:
-    """Forecasts and outcomes in sorted order, equal ones once, with their weights, on average ten at most.
+    """Forecasts and outcomes in sorted order, equal ones once, with their weights, on average ten at most."""
+    rows, w = distinct(law, y, weights)
+    return law[rows], y[rows], w
+
+
+def distinct(
+    law: Distribution, y: Array, weights: Array | None, beside: Array | None = None
+) -> tuple[NDArray[np.intp], Array]:
+    """Places of rows whose forecast, outcome or numbers beside (n, d) differ, sorted; weights, on average ten at most.
 
     Equal up to rounding: a model may forecast two copies of a row with the last digit different. Where a few points
     stand for very many rows (weights of a survey), maps that change with the forecast would learn the points by heart:
@@ -55,12 +63,13 @@ def distinct_rows(law: Distribution, y: Array, weights: Array | None) -> tuple[D
     w = np.ones(len(y)) if weights is None else weights
     scores = law._by_blocks(lambda part, v: part.to_normal(v), y)
     centre, spread = centre_and_spread(law)
-    order = np.lexsort([scores, y, spread, centre])
+    table = np.empty((len(y), 0)) if beside is None else np.where(np.isnan(beside), np.inf, beside)
+    order = np.lexsort([scores, y, *table.T[::-1], spread, centre])
     steps = [np.abs(np.diff(column[order])) for column in (y, scores, spread)]
     apart = (steps[0] > 0) | ~(steps[1] <= _ROUNDING) | (steps[2] > _ROUNDING * np.abs(spread[order][1:]))
+    apart |= (table[order][1:] != table[order][:-1]).any(axis=1)
     first = np.flatnonzero(np.concatenate([[True], apart]))
-    rows, w = order[first], np.add.reduceat(w[order], first)
-    return law[rows], y[rows], believed(w, _MOST_COPIES)
+    return order[first], believed(np.add.reduceat(w[order], first), _MOST_COPIES)
 
 
 def merged(table: Array, weights: Array) -> tuple[NDArray[np.intp], Array]:

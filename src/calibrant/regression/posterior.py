@@ -15,6 +15,8 @@ _ROUGH = 1e-5  # relative change of the loss at which curvature is worth its pri
 _LEAST_CURVATURE = 1e-11  # of the mean one: under weights of 1e14 the prior's is lost in rounding
 _CURVATURE_ROWS = 2_000  # that it is worked out from
 _LEAST_SLOPE = 1e-9
+_MOST_STEPS = 2_000
+_STEPS = 30  # after which the curvature is worked out anew
 _WALL = 1e3  # how steeply the loss rises where it is no number
 
 
@@ -52,25 +54,33 @@ class Posterior(ABC):
     def mode(self, start: Array, tolerance: float) -> tuple[Array, int]:
         """Coefficients where the loss is least, and the steps taken; ``tolerance`` is its last relative change.
 
-        L-BFGS, first in the coefficients and then in units of the curvature found there: a third of the steps.
+        L-BFGS, first in the coefficients and then in units of the curvature, which are a third of the steps; where
+        these are many, the curvature is worked out anew on the way.
         """
-        near = _minimise(self.loss, start.ravel(), max(tolerance, _ROUGH))
-        if tolerance >= _ROUGH:
-            return near.x.reshape(start.shape), int(near.nit)
-        root = cholesky(self._curvature(near.x), lower=True)
+        found = _minimise(self.loss, start.ravel(), max(tolerance, _ROUGH), _MOST_STEPS)
+        at, value, steps = found.x, float(found.fun), int(found.nit)
+        while tolerance < _ROUGH and steps < _MOST_STEPS:
+            root = cholesky(self._curvature(at), lower=True)
+            found = _minimise(self._in_units(at, value, root), np.zeros(len(at)), tolerance, _STEPS)
+            steps += max(int(found.nit), 1)
+            if found.fun < value:  # a search that ends in rounding may end worse
+                at, value = at + solve_triangular(root, found.x, lower=True, trans=1), float(found.fun)
+            if found.nit < _STEPS:
+                break
+        return at.reshape(start.shape), steps
+
+    def _in_units(self, at: Array, value: float, root: Array) -> Callable[[Array], tuple[float, Array]]:
+        """The loss of steps from a place, in units of a curvature there."""
 
         def loss(v: Array) -> tuple[float, Array]:
             with np.errstate(over="ignore", invalid="ignore"):
-                value, gradient = self.loss(near.x + solve_triangular(root, v, lower=True, trans=1))
+                found, gradient = self.loss(at + solve_triangular(root, v, lower=True, trans=1))
             if not np.isfinite(gradient).all():  # a trial step so long that densities overflow: a wall, rising outwards
                 size = float(np.linalg.norm(v))
-                return near.fun + _WALL * size, _WALL * v / size
-            return value, solve_triangular(root, gradient, lower=True)
+                return value + _WALL * size, _WALL * v / size
+            return found, solve_triangular(root, gradient, lower=True)
 
-        best = _minimise(loss, np.zeros(len(near.x)), tolerance)
-        step = best.x if best.fun < near.fun else np.zeros(len(near.x))  # a search that ends in rounding may end worse
-        found = near.x + solve_triangular(root, step, lower=True, trans=1)
-        return found.reshape(start.shape), int(near.nit + best.nit)
+        return loss
 
     def _curvature(self, flat: Array) -> Array:
         """The prior's and the likelihood's, by the products of the slopes of some rows (Fisher), a row."""
@@ -82,8 +92,10 @@ class Posterior(ABC):
         return np.asarray(prior * np.eye(len(flat)) + fisher)
 
 
-def _minimise(loss: Callable[[Array], tuple[float, Array]], start: Array, tolerance: float) -> OptimizeResult:
+def _minimise(
+    loss: Callable[[Array], tuple[float, Array]], start: Array, tolerance: float, steps: int
+) -> OptimizeResult:
     return minimize(
         loss, start, jac=True, method="L-BFGS-B",
-        options={"maxiter": 2000, "maxfun": 4000, "maxcor": 20, "ftol": tolerance, "gtol": _LEAST_SLOPE},
+        options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": tolerance, "gtol": _LEAST_SLOPE},
     )  # fmt: skip

@@ -20,6 +20,7 @@ from ...maps import Map, UnitTails
 from ...maps.averaged_beta import AveragedBetaMap
 from ...numerics.soundness import check_finite
 from ..features import Scores, distinct_rows, merged, scores_by_row
+from ..quantile import QuantileCalibrator
 from .inducing import choose_inducing, filled_up
 from .inference import Climb, Data, Posterior, Prior, climb, latents
 from .kernels import COMPETING, KERNELS, Kernel, QuantileEmbedding, Scaling, moments, whitened
@@ -88,11 +89,16 @@ class GPBetaCalibrator(ConditionalCalibrator):
         - "learned": starting from these, and from others up to ``n_inducing``, they move by the gradient of the same
           bound, together with the hyperparameters unless these are fixed (as in the paper, §4.3). Where there are
           enough the bound hardly rises: on the paper's example, with 32, by 0.01 of 110 nats over the 14 chosen.
+    base_map : {"quantile", None}, default "quantile"
+        The map of all forecasts that comes first (`QuantileCalibrator`), so that a and b start near what is needed
+        however wrong the widths are; None is the paper. Kernels see the forecasts as they came.
     random_state : int, Generator or None
         Which 1 500 rows; None always takes the same.
 
     Attributes
     ----------
+    quantile_ : QuantileCalibrator or None
+        The map common to all rows.
     elbo_ : ndarray
         Evidence lower bound after each iteration, non-decreasing; includes the log prior of the hyperparameters.
     converged_ : bool
@@ -114,14 +120,15 @@ class GPBetaCalibrator(ConditionalCalibrator):
     >>> cal.transform(Normal([-1.5, 1.5], 1.0)).std().round(1)
     array([0.5, 1.9])
 
-    Differs from the paper in: variances in eq. 9, where it prints standard deviations; a second kernel, "ard"; inducing
-    points are chosen unless ``inducing="learned"``; natural gradients and L-BFGS, where it has Adam on minibatches of
-    128 rows: minibatches are not needed, since steps in q are in closed form and a pass over all rows, and
-    hyperparameters and inducing points are learned from at most 1 500; fixed nodes in place of 64 random draws a batch;
-    γ of the link is part of B, which makes the same family; weak priors of the hyperparameters, for few rows.
+    Differs from the paper in: the quantile map before it, unless ``base_map=None``; variances in eq. 9, where it prints
+    standard deviations; a second kernel, "ard"; inducing points are chosen unless ``inducing="learned"``; natural
+    gradients and L-BFGS, where it has Adam on minibatches of 128 rows: minibatches are not needed, since steps in q are
+    in closed form and a pass over all rows, and hyperparameters and inducing points are learned from at most 1 500;
+    fixed nodes in place of 64 random draws a batch; γ of the link is part of B, which makes the same family; weak
+    priors of the hyperparameters, for few rows.
     """
 
-    _later: ClassVar[dict[str, Any]] = {"inducing": "chosen"}  # lacking in earlier files
+    _later: ClassVar[dict[str, Any]] = {"inducing": "chosen", "base_map": None, "quantile_": None}
 
     def __init__(
         self,
@@ -131,6 +138,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
         hyperparameters: str = "learn",
         features: Any = None,
         inducing: str = "chosen",
+        base_map: str | None = "quantile",
         random_state: Any = None,
     ) -> None:
         self.n_inducing = n_inducing
@@ -138,6 +146,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
         self.hyperparameters = hyperparameters
         self.features = features
         self.inducing = inducing
+        self.base_map = base_map
         self.random_state = random_state
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
@@ -150,6 +159,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
                 stacklevel=3,
             )
         self._scaling = Scaling.of(forecasts, own, self.features)
+        self.quantile_: QuantileCalibrator | None = self._first_map(forecasts, y, own)
         views, seen = self._views(forecasts, y, own)
         self.span_, self.heavy_tails_ = (float(seen.z.min()), float(seen.z.max())), forecasts.has_heavy_tails
         self._learn(views, seen, few)
@@ -161,6 +171,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
         one_of(self.kernel, "kernel", ["auto", *KERNELS])
         one_of(self.hyperparameters, "hyperparameters", ["learn", "fixed"])
         one_of(self.inducing, "inducing", ["chosen", "learned"])
+        one_of(self.base_map, "base_map", ["quantile", None])
         count(self.n_inducing, "n_inducing")
         if self.features is not None and (not callable(self.features) or self.kernel in ("embedding", "quantiles")):
             raise ValueError(
@@ -168,9 +179,16 @@ class GPBetaCalibrator(ConditionalCalibrator):
                 f"got {self.features!r} and kernel {self.kernel!r}."
             )
 
+    def _first_map(self, forecasts: Distribution, y: Array, w: Array) -> QuantileCalibrator | None:
+        return QuantileCalibrator().fit(forecasts, y, sample_weight=w) if self.base_map else None
+
+    def _mapped(self, forecasts: Distribution) -> Distribution:
+        """Forecasts after the map that is common to all, where there is one."""
+        return forecasts if self.quantile_ is None else self.quantile_.transform(forecasts)
+
     def _views(self, forecasts: Distribution, y: Array, w: Array) -> tuple[dict[str, Array], Scores]:
         """What each kernel sees of the forecasts, and the scores; those that agree but for rounding are one."""
-        z, w, rows = scores_by_row(forecasts, y, w)
+        z, w, rows = scores_by_row(self._mapped(forecasts), y, w)
         z = z.clip(-FARTHEST, FARTHEST).round(DIGITS)
         names = dict.fromkeys([*COMPETING, self.kernel] if self.kernel in KERNELS else COMPETING)
         views = {name: KERNELS[name].view(self._scaling, forecasts).round(DIGITS) for name in names}
@@ -229,10 +247,12 @@ class GPBetaCalibrator(ConditionalCalibrator):
         return Problem(data, view[seen.rows], inducing, KERNELS[kernel], self._scaling)
 
     def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> GPBetaCalibrator:
-        """The posterior from these rows only; hyperparameters and inducing points stay."""
-        views, seen = self._views(*distinct_rows(forecasts, y, w))
-        problem = self._problem(self.kernel_, views[self.kernel_], seen, self._inducing)
+        """Common map and posterior from these rows only; hyperparameters and inducing points stay."""
+        forecasts, y, w = distinct_rows(forecasts, y, w)
         other = copy(self)
+        other.quantile_ = self._first_map(forecasts, y, w)
+        views, seen = other._views(forecasts, y, w)
+        problem = self._problem(self.kernel_, views[self.kernel_], seen, self._inducing)
         other._posterior = _climbed(problem, self._hyperparameters, self._posterior).fit.posterior
         return other
 
@@ -290,7 +310,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
     def _transform(self, forecasts: Distribution) -> Distribution:
         fitted: Map = self._map(forecasts)
         heavy = self.heavy_tails_ or forecasts.has_heavy_tails
-        return Recalibrated(forecasts, UnitTails(fitted, *self.span_) if heavy else fitted)
+        return Recalibrated(self._mapped(forecasts), UnitTails(fitted, *self.span_) if heavy else fitted)
 
     def parameters(self, forecasts: Any) -> BetaParameters:
         """Posterior of a, b, c at these forecasts, with the inducing points (Song et al. 2019, fig. 2)."""

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Array
-from ...calibration import RegressionCalibrator
+from ..._checks import Array, believed
+from ...calibration import RegressionCalibrator, normal_scores
+from ...calibration.contract import Takes, fit_with, refuse_features, takes_of, transform_with
+from ...calibration.feature_table import FeatureTable, check_rows, features_of
 from ...calibration.pit_watch import PitWatched, Unseen, effective_rows, pit_distances, unwatched
+from ...calibration.rows import usable_rows
+from ...calibration.threads import one_thread
 from ...distributions import Distribution, Mixture
 from ...metrics import pit
-from ..features import distinct_rows
+from ..boosted.calibrator import BoostedCalibrator
+from ..density import DensityCalibrator
+from ..features import distinct
 from ..flow import FlowCalibrator
 from ..held_out import TRUST_IN_BASE, base_premium, held_out_splits
 from ..quantile import QuantileCalibrator
@@ -26,16 +34,18 @@ _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _LEAST = 0.02  # candidates with less weight are dropped
 
 
-def default_candidates() -> dict[str, RegressionCalibrator]:
-    """The calibrators that a stack weighs if none are given, by name."""
-    return {
+def default_candidates(*, features: bool = False) -> dict[str, RegressionCalibrator]:
+    """The calibrators that a stack weighs if none are given, by name; one more where there are features."""
+    found: dict[str, RegressionCalibrator] = {
         "quantile": QuantileCalibrator(),
         "normal": ScoreMixtureCalibrator(1, "linear"),
         "smooth normal": ScoreMixtureCalibrator(1, "smooth"),
         "mixture": ScoreMixtureCalibrator(2, "linear"),
         "smooth mixture": ScoreMixtureCalibrator(2, "smooth"),
         "flow": FlowCalibrator(penalty=1.0),
+        "density": DensityCalibrator(),
     }
+    return found | ({"boosted": BoostedCalibrator()} if features else {})
 
 
 class StackCalibrator(PitWatched):
@@ -47,9 +57,14 @@ class StackCalibrator(PitWatched):
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
     and 1 500 rows), :math:`\alpha` is 1 for the base and 0.1 for the rest. The problem is concave and solved by EM.
     Candidates below 2 % are dropped, the others are fitted again on all rows. The base always keeps 0.2 rows' worth.
+    Where the PIT values of unseen outcomes under the mixture are off by more than chance, the map of
+    `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it gains more than one
+    standard error on the other.
+
+    Features X, where given, are one candidate more: `BoostedCalibrator`, which needs LightGBM.
 
     How many rows do I need? Shapes and widths that depend on the forecast are found from a few hundred rows on.
-    With fewer than 15 rows forecasts are left as they are, with a warning.
+    With fewer than 15 rows only the quantile map is used, with a warning.
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0047, 0.0018, 0.0012 at 100, 300 and 1 000 rows.
 
@@ -57,7 +72,8 @@ class StackCalibrator(PitWatched):
     ----------
     candidates : None, list of calibrators, or dict of them by name
         None: a quantile map, one or two normal laws of the normal scores with parameters linear or smooth in the
-        forecast, and `FlowCalibrator`. The forecasts as they are always compete, as "base".
+        forecast, `FlowCalibrator`, `DensityCalibrator`, and with features `BoostedCalibrator`. The forecasts as they
+        are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
 
@@ -67,6 +83,8 @@ class StackCalibrator(PitWatched):
         By name, "base" first; 0 for those that were dropped.
     calibrators_ : dict of Calibrator
         The kept ones, fitted on all rows.
+    rest_ : QuantileCalibrator or None
+        The map that comes after the mixture.
     held_out_ : ndarray (1 + number of candidates,)
         Mean log density of unseen outcomes under each.
     pit_distances_ : tuple of float
@@ -86,48 +104,84 @@ class StackCalibrator(PitWatched):
     '...'
     """
 
+    _later: ClassVar[dict[str, Any]] = {"rest_": None}  # lacking in earlier files
+
     def __init__(self, candidates: Any = None, *, random_state: Any = None) -> None:
         self.candidates = candidates
         self.random_state = random_state
 
-    def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
-        candidates = _named(self.candidates)
-        forecasts, y, w = distinct_rows(forecasts, y, weights)
-        rows = float(min(len(y), w.sum()))
+    @property
+    def takes(self) -> Takes:  # type: ignore[override]
+        """Distributions, and features for the candidates that take them."""
+        if self.candidates is None:
+            return Takes().also("X")
+        each = [takes_of(calibrator) for calibrator in _named(self.candidates).values()]
+        beside = Takes().also("X") if any("X" in taken.beside for taken in each) else Takes()
+        return beside.also("X", needs=True) if any("X" in taken.needs for taken in each) else beside
+
+    def fit(self, forecasts: Any, y: Any, *, X: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from n forecasts and their outcomes, and from their features if there are any.
+
+        Parameters
+        ----------
+        forecasts : Distribution or what `as_distribution` takes, n rows
+        y : array-like (n,)
+        X : array-like or frame (n, d), optional
+        sample_weight : array-like (n,), optional
+        """
+        refuse_features(X, self, "the stack of these candidates")
+        laws = self._read(forecasts)
+        rows, y, weights = usable_rows(len(laws), y, sample_weight)
+        if X is not None:
+            check_rows(X, len(laws))
+        with one_thread():
+            self._fit(laws[rows], y, None if weights is None else believed(weights), features_of(X, rows))
+        self.n_rows_ = len(y)
+        return self
+
+    def transform(self, forecasts: Any, *, X: Any = None) -> Distribution:
+        """Calibrated forecasts of the same rows, whose features are X, columns as in `fit`."""
+        check_is_fitted(self)
+        return self._transform(self._read(forecasts), X)
+
+    def _fit(self, forecasts: Distribution, y: Array, weights: Array | None, X: Any = None) -> None:
+        candidates = _named(self.candidates, features=X is not None)
+        table = None if X is None else FeatureTable.learn(X, len(y))(X, len(y))
+        kept, w = distinct(forecasts, y, weights, table)
+        sample = _Sample(forecasts[kept], y[kept], w, features_of(X, kept))
+        rows = float(min(len(kept), w.sum()))
         shares = np.zeros(1 + len(candidates))
         if rows < FEWEST_ROWS:
             warnings.warn(
-                f"too few rows to learn from: {rows:g}; forecasts stay as they are. {FEWEST_ROWS} are the fewest, "
-                f"a hundred or more are better.",
+                f"too few rows to weigh calibrators: {rows:g}; only a quantile map is used. {FEWEST_ROWS} are the "
+                f"fewest, a hundred or more are better.",
                 stacklevel=3,
             )
             shares[0], self.held_out_, self.pit_distances_ = 1.0, np.full(len(shares), np.nan), (np.nan, np.nan)
+            self.rest_: QuantileCalibrator | None = QuantileCalibrator().fit(sample.laws, sample.y, sample_weight=w)
         else:
-            logs, pits, unseen = self._held_out(forecasts, y, w, list(candidates.values()))
-            self.held_out_ = unseen @ logs / unseen.sum()
-            shares = _kept(best_shares(logs, unseen, _trust(len(candidates))), float(w.sum()))
-            mixed = np.einsum("nck,c->nk", pits, shares)
-            self.pit_distances_ = pit_distances(self, Unseen(pits[:, 0], mixed, unseen, effective_rows(unseen)))
+            shares = self._weigh(sample, list(candidates.values()))
         self.weights_ = dict(zip([BASE, *candidates], shares.tolist(), strict=True))
         self.calibrators_ = {
-            name: _fitted(calibrator, forecasts, y, w)
-            for name, calibrator in candidates.items()
-            if self.weights_[name] > 0
+            name: sample.fitted(calibrator) for name, calibrator in candidates.items() if self.weights_[name] > 0
         }
 
-    def _held_out(
-        self, forecasts: Distribution, y: Array, w: Array, candidates: list[RegressionCalibrator]
-    ) -> tuple[Array, Array, Array]:
-        """Log densities (n, c) and PIT intervals (n, c, 2) of unseen outcomes, the base first, and their weights."""
-        tables, pits, weights = [], [], []
-        for train, test in held_out_splits(len(y), self.random_state):
-            new, outcome = forecasts[test], y[test]
-            fitted = (_fitted(c, forecasts[train], y[train], w[train]) for c in candidates)
-            laws = [new, *(c.transform(new) for c in fitted)]
-            tables.append(np.column_stack([_log_likelihood(law, new, outcome) for law in laws]))
-            pits.append(np.stack([pit(outcome, law, kind="interval") for law in laws], axis=1))
-            weights.append(w[test])
-        return np.concatenate(tables), np.concatenate(pits), np.concatenate(weights)
+    def _weigh(self, sample: _Sample, candidates: list[RegressionCalibrator]) -> Array:
+        """Shares under which unseen outcomes are most probable, and the map of what is left."""
+        parts, laws = [], []
+        for train, test in held_out_splits(len(sample.y), self.random_state):
+            part, new = sample.part(test), sample.part(train)
+            parts.append(part)
+            laws.append([part.laws, *(transform_with(new.fitted(c), part.laws, X=part.X) for c in candidates)])
+        logs = np.concatenate([_log_likelihoods(each, part) for each, part in zip(laws, parts, strict=True)])
+        w = np.concatenate([part.weights for part in parts])
+        self.held_out_ = w @ logs / w.sum()
+        shares = _kept(best_shares(logs, w, _trust(len(candidates))), float(sample.weights.sum()))
+        mixed = [part._replace(laws=_mixture(each, shares)) for each, part in zip(laws, parts, strict=True)]
+        halves = _halves(parts, mixed)
+        self.rest_ = _map_of(mixed) if halves.map_is_better else None
+        self.pit_distances_ = pit_distances(self, halves.unseen(mapped=self.rest_ is not None))
+        return shares
 
     def _check_sound(self) -> None:
         super()._check_sound()
@@ -135,14 +189,24 @@ class StackCalibrator(PitWatched):
         if not ((shares >= 0) & (shares <= 1)).all() or abs(shares.sum() - 1) > 1e-6:
             raise ValueError("StackCalibrator.weights_ must be shares that add up to 1.")
 
-    def _transform(self, forecasts: Distribution) -> Distribution:
-        laws = [forecasts, *(calibrator.transform(forecasts) for calibrator in self.calibrators_.values())]
-        return Mixture(laws, np.array([self.weights_[name] for name in (BASE, *self.calibrators_)]))
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if what it makes of the examples are no forecasts; with features, its parts."""
+        if not any("X" in takes_of(part).needs for part in self.calibrators_.values()):
+            super()._check_forecasts()
+            return
+        for part in (*self.calibrators_.values(), *([self.rest_] if self.rest_ else [])):
+            part._check_forecasts()
+
+    def _transform(self, forecasts: Distribution, X: Any = None) -> Distribution:
+        made = [transform_with(calibrator, forecasts, X=X) for calibrator in self.calibrators_.values()]
+        law = Mixture([forecasts, *made], np.array([self.weights_[name] for name in (BASE, *self.calibrators_)]))
+        return law if self.rest_ is None else self.rest_.transform(law)
 
     def explain(self) -> str:
         """The weights in words, largest first: "62 % flow, 30 % mixture, 8 % base"."""
         shares = sorted(self.weights_.items(), key=lambda item: -item[1])
-        return ", ".join(f"{100 * share:.0f} % {name}" for name, share in shares if share >= 0.005)
+        told = ", ".join(f"{100 * share:.0f} % {name}" for name, share in shares if share >= 0.005)
+        return told if self.rest_ is None else f"{told}, then a quantile map of all"
 
 
 def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
@@ -173,11 +237,83 @@ def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
     return shares
 
 
-def _fitted(calibrator: RegressionCalibrator, forecasts: Distribution, y: Array, w: Array) -> RegressionCalibrator:
-    """A copy fitted to these rows; only the whole stack is watched."""
-    with unwatched():
-        fitted: RegressionCalibrator = clone(calibrator).fit(forecasts, y, sample_weight=w)
-    return fitted
+class _Sample(NamedTuple):
+    """Forecasts, outcomes, weights and features of some rows."""
+
+    laws: Distribution
+    y: Array
+    weights: Array
+    X: Any
+
+    def part(self, rows: NDArray[np.intp]) -> _Sample:
+        """Some of them."""
+        return _Sample(self.laws[rows], self.y[rows], self.weights[rows], features_of(self.X, rows))
+
+    def fitted(self, calibrator: RegressionCalibrator) -> RegressionCalibrator:
+        """A copy fitted to these rows; only the whole stack is watched."""
+        with unwatched():
+            made: RegressionCalibrator = fit_with(
+                clone(calibrator), self.laws, self.y, sample_weight=self.weights, X=self.X
+            )
+        return made
+
+    def every(self, second: int) -> _Sample:
+        """Every second row, from the first or the second on."""
+        return self.part(np.arange(second, len(self.y), 2))
+
+
+def _mixture(laws: list[Distribution], shares: Array) -> Distribution:
+    used = np.flatnonzero(shares)
+    return Mixture([laws[k] for k in used], shares[used])
+
+
+def _map_of(parts: list[_Sample]) -> QuantileCalibrator:
+    """The default map of the scores of outcomes."""
+    scores = [normal_scores(part.laws, part.y, part.weights) for part in parts]
+    z = np.concatenate([score for score, _ in scores])
+    w = np.concatenate(
+        [part.weights if spread is None else spread for part, (_, spread) in zip(parts, scores, strict=True)]
+    )
+    heavy = any(part.laws.has_heavy_tails for part in parts)
+    rows = sum(len(part.y) for part in parts)
+    return QuantileCalibrator().fit_scores(z, w, (float(z.min()), float(z.max())), n_rows=rows, heavy_tails=heavy)
+
+
+class _Halves(NamedTuple):
+    """PIT intervals of outcomes before, after and mapped, the mean gain of the map in nats, its error, and weights.
+
+    The map is learned from every second outcome for the others.
+    """
+
+    before: Array
+    after: Array
+    mapped: Array
+    gain: Array
+    weights: Array
+
+    @property
+    def map_is_better(self) -> bool:
+        """Whether the map gains more than one standard error."""
+        mean = self.weights @ self.gain / self.weights.sum()
+        spread = np.sqrt(self.weights @ np.square(self.gain - mean) / self.weights.sum())
+        return bool(mean > spread / np.sqrt(effective_rows(self.weights)))
+
+    def unseen(self, *, mapped: bool) -> Unseen:
+        """What is told of the PIT values."""
+        after = self.mapped if mapped else self.after
+        return Unseen(self.before, after, self.weights, effective_rows(self.weights))
+
+
+def _halves(parts: list[_Sample], mixed: list[_Sample]) -> _Halves:
+    found = []
+    for second in (0, 1):
+        fitted = _map_of([part.every(1 - second) for part in mixed])
+        for part, mixture in zip(parts, mixed, strict=True):
+            own, made = part.every(second), mixture.every(second)
+            laws = [own.laws, made.laws, fitted.transform(made.laws)]
+            gain = np.diff(_log_likelihoods(laws[1:], own), axis=1)[:, 0]
+            found.append((*(pit(own.y, law, kind="interval") for law in laws), gain, own.weights))
+    return _Halves(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
 def _trust(candidates: int) -> Array:
@@ -191,8 +327,12 @@ def _kept(shares: Array, rows: float) -> Array:
     return np.asarray(kept / kept.sum())
 
 
+def _log_likelihoods(laws: list[Distribution], part: _Sample) -> Array:
+    """Of outcomes under each law, (n, c): log probabilities where the base has an atom, log densities elsewhere."""
+    return np.column_stack([_log_likelihood(law, part.laws, part.y) for law in laws])
+
+
 def _log_likelihood(law: Distribution, base: Distribution, y: Array) -> Array:
-    """Log probability where the base has an atom, log density elsewhere."""
     if not base.has_atoms or law.is_discrete:
         return law.logpmf(y) if law.is_discrete else law.logpdf(y)
     atom = base.to_normal(y, "left") < base.to_normal(y)
@@ -201,10 +341,10 @@ def _log_likelihood(law: Distribution, base: Distribution, y: Array) -> Array:
     return out
 
 
-def _named(candidates: Any) -> dict[str, RegressionCalibrator]:
+def _named(candidates: Any, *, features: bool = False) -> dict[str, RegressionCalibrator]:
     """Candidates by name; those of a list are called by their class."""
     if candidates is None:
-        return default_candidates()
+        return default_candidates(features=features)
     if isinstance(candidates, Mapping):
         named = {str(name): calibrator for name, calibrator in candidates.items()}
     else:
