@@ -34,7 +34,8 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     ValueError: method 'platt' is not for means and standard deviations; these are: quantile, scale, ...
     """
     chosen, made = method(name, kind_of(columns), NAMES[columns.kind], features=bool(columns.feature))
-    check_features([chosen], columns)
+    if columns.feature or "X" in made.takes.needs:
+        check_features([chosen], columns)
     if not columns.group or "groups" in takes_of(made).beside:  # some see to groups themselves
         return chosen, made
     return chosen + BY_GROUP, GroupedCalibrator(made)

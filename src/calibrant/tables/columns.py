@@ -116,7 +116,8 @@ class Columns:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without what is not there."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        found = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in found.items() if value or name not in ("feature", "category")}
 
     @classmethod
     def from_dict(cls, saved: Any) -> Self:
