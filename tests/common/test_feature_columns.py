@@ -29,7 +29,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def laws(n: int = 160, seed: int = 0) -> pd.DataFrame:
-    """Forecasts that are four deviations too low in the south, with features of every type and some that are missing."""
+    """Forecasts that are four deviations too low in the south, with features of every type, some missing."""
     rng = np.random.default_rng(seed)
     region = rng.choice(np.array(["north", "south"], dtype=object), n)
     mu, sigma = rng.normal(size=n), rng.uniform(0.5, 2, n)
@@ -270,6 +270,10 @@ def test_the_chosen_one_may_use_none(monkeypatch: pytest.MonkeyPatch) -> None:
     _run(*FIT, "-m", "auto")
     auto: Any = load("c.calibrant")
     assert auto.best_ == "boosted" and len(_quantiles(frame)) == 400
+    measures = describe("c.calibrant")["metadata"]["measures"]  # those of what sees the features
+    assert measures["auto"]["nll"][0] < measures["none"]["nll"][0] - 2
+    alone = json.loads(_run("evaluate", "t.parquet", "-m", "quantile", "--json"))["measures"]["quantile"]["nll"][0]
+    assert measures["auto"]["nll"][0] < alone - 0.2
     _parquet(narrow())
     _run(*FIT, "-m", "auto")
     assert load("c.calibrant").best_ in ("scale", "quantile")  # type: ignore[attr-defined]

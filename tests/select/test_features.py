@@ -188,6 +188,7 @@ def test_auto(data) -> None:
 
 def test_auto_says_what_it_takes() -> None:
     assert "X" not in takes_of(AutoCalibrator()).beside  # models hand over only what is asked for
+    assert "X" in takes_of(AutoCalibrator(features=True)).beside and not takes_of(AutoCalibrator(features=True)).needs
     assert "X" in takes_of(AutoCalibrator([Moving()])).beside and not takes_of(AutoCalibrator([Moving()])).needs
     assert "X" in takes_of(AutoCalibrator({"m": Moving()}, task="regression")).beside
     assert "X" not in takes_of(AutoCalibrator([ScaleCalibrator()])).beside
@@ -207,9 +208,18 @@ def test_auto_with_trees_is_saved(tmp_path: Path) -> None:
     assert np.array_equal(back.transform(law, X=X[["price", "region"]]).median(), auto.transform(law, X=X).median())
     with pytest.raises(ValueError, match="`X` must be given"):
         back.transform(law)
-    del back._has_features  # as files of before have it
+
+
+def test_files_of_before_have_no_features(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    law = Normal(np.zeros(60), 1.0)
+    auto = AutoCalibrator([ScaleCalibrator()]).fit(law, 3 * rng.normal(size=60))
+    del auto.features, auto._has_features
+    save(auto, tmp_path / "a.calibrant")
+    back: Any = load(tmp_path / "a.calibrant")
+    assert back.features is False and np.array_equal(back.transform(law).std(), auto.calibrator_.transform(law).std())
     with pytest.raises(ValueError, match="`X` was given, but fit had none"):
-        back.transform(law, X=X)
+        back.transform(law, X=np.zeros((60, 1)))
 
 
 def test_models_hand_over_what_is_asked_for(data) -> None:

@@ -62,7 +62,7 @@ NO_FEATURES = {
 @pytest.mark.parametrize("name", NO_FEATURES)
 def test_no_features(name: str) -> None:
     table = open_table(pa.table({**BASE, "x": NO_FEATURES[name], "z": [1, 2, 3]}))
-    with pytest.raises(ValueError, match=r"column `x` must hold numbers or texts to be a feature; it holds .*\. Dates\?"):
+    with pytest.raises(ValueError, match=r"`x` must hold numbers or texts to be a feature; it holds .*\. Dates\?"):
         find_columns(table, Asked(feature=["x"]))
     columns, notes = find_columns(table, Asked(feature=["*"]))
     assert columns.feature == ("z",) and notes[-1] == "`x` hold no numbers or texts and are no features"

@@ -54,7 +54,8 @@ def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
     chosen = names or [quick, *seeing]
     if "point" in chosen:
         raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
-    found = dict(method(name, kind_of(columns), NAMES[columns.kind]) for name in chosen)
+    features = bool(columns.feature)
+    found = dict(method(name, kind_of(columns), NAMES[columns.kind], features=features) for name in chosen)
     check_features(list(found), columns, unused=True)
     return found
 

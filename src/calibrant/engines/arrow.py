@@ -17,7 +17,6 @@ from sklearn.base import clone
 
 from .._checks import Array
 from ..calibration.contract import Beside, Takes, takes_of, transform_with
-from ..calibration.nested import takes
 from ..select import Comparison
 from ..select.candidates import named, see_features
 from ..select.compare import compared
@@ -66,7 +65,7 @@ def fit(
     table = source if isinstance(source, Table) else open_table(source)
     pieces = _watched(scan_rows(table, columns), sample, progress)
     fresh = clone(calibrator)
-    if columns.feature and not takes(fresh.fit, "X"):
+    if columns.feature and "X" not in takes_of(fresh).beside:
         raise RoleError("{kind} uses no features; leave {feature} out.", kind=type(fresh).__name__)
     if getattr(fresh, "summary_is_enough", False):
         return _fit_by_summaries(pieces, columns, fresh)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -45,6 +45,10 @@ class AutoCalibrator(Calibrator):
         Of the folds; None always takes the same.
     n_jobs : int, optional
         Fits at a time.
+    features : bool, default False
+        Whether whoever hands over forecasts, `CalibratedRegressor` or a `Chain`, is asked for the features of their
+        rows where no candidates are named; one that is named and takes features asks for them itself. `fit` uses the
+        features that it is given, asked for or not.
 
     Attributes
     ----------
@@ -66,6 +70,8 @@ class AutoCalibrator(Calibrator):
     'none'
     """
 
+    _later: ClassVar[dict[str, Any]] = {"features": False, "_has_features": False}
+
     def __init__(
         self,
         candidates: Any = None,
@@ -75,6 +81,7 @@ class AutoCalibrator(Calibrator):
         scores_are: str = "probabilities",
         random_state: int | None = None,
         n_jobs: int | None = None,
+        features: bool = False,
     ) -> None:
         self.candidates = candidates
         self.cv = cv
@@ -82,13 +89,13 @@ class AutoCalibrator(Calibrator):
         self.scores_are = scores_are
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.features = features
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
-        """Scores or distributions, as the task says; groups if they are given; features if a candidate takes them.
+        """Scores or distributions, as the task says; groups if they are given; features if asked for.
 
-        Once fitted, features if the chosen one takes them. `fit` takes features where no candidates are named too, but
-        nobody hands them over unasked: they need not be numbers or texts.
+        Once fitted, features if the chosen one takes them.
         """
         task = task_of(self.candidates) if self.task == "auto" else self.task
         kinds = {"classification": ("scores",), "regression": ("distributions",)}.get(task, ("distributions", "scores"))
@@ -96,10 +103,12 @@ class AutoCalibrator(Calibrator):
 
     def _features(self, how: str) -> frozenset[str]:
         """Whether X is beside, or needed; before `fit` nothing is needed."""
+        if hasattr(self, "calibrator_"):
+            return frozenset({"X"} & getattr(takes_of(self.calibrator_), how))
         given = self.candidates.values() if isinstance(self.candidates, Mapping) else self.candidates or ()
-        asked = [self.calibrator_] if hasattr(self, "calibrator_") else given if how == "beside" else ()
-        each = [takes_of(item) for item in asked if hasattr(item, "fit") and hasattr(item, "transform")]
-        return frozenset({"X"} & set[str]().union(*(getattr(taken, how) for taken in each)))
+        items = [item for item in given if hasattr(item, "fit") and hasattr(item, "transform")]
+        asked = self.features or any("X" in takes_of(item).beside for item in items)
+        return frozenset({"X"} if asked and how == "beside" else ())
 
     def fit(
         self,
@@ -171,7 +180,7 @@ class AutoCalibrator(Calibrator):
         check_is_fitted(self)
         if groups is not None and not self._has_groups:
             raise ValueError("`groups` were given, but fit had none.")
-        if X is not None and not getattr(self, "_has_features", False):
+        if X is not None and not self._has_features:
             raise ValueError("`X` was given, but fit had none.")
         task = "classification" if self._of_classes else "regression"
         table = read_forecasts(forecasts, None, task, scores_kind(self.candidates, self.scores_are))

@@ -47,7 +47,8 @@ def method(name: str | None, kind: str, what: str = "", *, features: bool = Fals
     what : str, optional
         What the forecasts are, for the error.
     features : bool
-        Whether there are features: the default then is one that uses them, where there is one.
+        Whether there are features: the default then is one that uses them, where there is one, and "auto" asks for
+        them.
 
     Examples
     --------
@@ -67,4 +68,7 @@ def method(name: str | None, kind: str, what: str = "", *, features: bool = Fals
         text = f"is not for {what or kind}" if exists else "is not known"
         text += f", {close[0]!r} perhaps" if close and not exists else ""
         raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
-    return chosen, offered[chosen]()
+    made = offered[chosen]()
+    if features and chosen == AUTO and AUTO in methods_with_features(kind):
+        made.set_params(features=True)
+    return chosen, made
