@@ -231,7 +231,7 @@ def test_all_other_columns(capsys: Capture) -> None:
     assert main(["fit", "t.parquet", "--feature", "*", "--weight", "w", "-o", "c.calibrant"]) == 0
     err = capsys.readouterr().err
     assert "note: features are `price`, `promo`, `region`\n" in err
-    assert "note: `day` hold no numbers or texts and are no features\n" in err
+    assert "note: left out of the features, being neither numbers nor texts: `day`\n" in err
     assert describe("c.calibrant")["metadata"]["columns"]["feature"] == ["price", "promo", "region"]
 
 

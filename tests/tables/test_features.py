@@ -65,7 +65,7 @@ def test_no_features(name: str) -> None:
     with pytest.raises(ValueError, match=r"`x` must hold numbers or texts to be a feature; it holds .*\. Dates\?"):
         find_columns(table, Asked(feature=["x"]))
     columns, notes = find_columns(table, Asked(feature=["*"]))
-    assert columns.feature == ("z",) and notes[-1] == "`x` hold no numbers or texts and are no features"
+    assert columns.feature == ("z",) and notes[-1] == "left out of the features, being neither numbers nor texts: `x`"
     with pytest.raises(ValueError, match=r"feature=\['\*'\]: `the frame` has no other column that could be a feature"):
         find_columns(open_table(pa.table({**BASE, "x": NO_FEATURES[name]})), Asked(feature=["*"]))
 

@@ -10,7 +10,6 @@ from ..adapters.class_scores import ClassScores
 from .nested import takes
 
 KINDS = ("distributions", "points", "scores")
-BESIDE = ("groups", "classes", "X", "time")  # what may come beside forecasts and outcomes
 
 
 class Beside(TypedDict, total=False):
@@ -20,6 +19,9 @@ class Beside(TypedDict, total=False):
     classes: Any
     X: Any
     time: Any
+
+
+BESIDE = tuple(Beside.__annotations__)
 
 
 @dataclass(frozen=True)

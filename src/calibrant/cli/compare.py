@@ -36,7 +36,8 @@ def command(
     """Compare calibrators on a table of forecasts, "none" among them.
 
     Each is cross-validated on the same five folds; without --method every sensible one is tried. Best first. With
-    --group, one correction for all competes with one a group.
+    --group, one correction for all competes with one a group; with --feature, boosted competes, which learns from
+    these.
 
     **Example:** `calibrant compare forecasts.csv --method scale --method quantile --method stack`
     """

@@ -57,7 +57,7 @@ def with_features(table: Table, columns: Columns, asked: Sequence[str]) -> tuple
     labels = {*columns.group, columns.id}
     texts = tuple(name for name in found if _are_texts(types[name]) or name in labels)
     notes = [f"features are {_listed(found)}"] if others else []
-    notes += [f"{_listed(odd)} hold no numbers or texts and are no features"] if odd else []
+    notes += [f"left out of the features, being neither numbers nor texts: {_listed(odd)}"] if odd else []
     return replace(columns, feature=found, category=texts), notes
 
 
