@@ -262,6 +262,15 @@ def test_commands_that_follow_have_the_features() -> None:
     assert found["chosen"] == "scale" and "--feature" not in found["command"]
 
 
+@pytest.mark.parametrize("command", [["compare"], ["report", "-o", "r.html"]])
+def test_who_competes_where_none_are_named(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {name: METHODS["distributions"][name] for name in ("scale", "boosted")}
+    monkeypatch.setitem(METHODS, "distributions", kept)
+    _parquet(laws())
+    found = [json.loads(_run(*command, "t.parquet", "--json", *features))["measures"] for features in ([], SEEN)]
+    assert [list(measures) for measures in found] == [["none", "scale"], ["none", "scale", "boosted"]]
+
+
 def test_the_chosen_one_may_use_none(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {name: METHODS["distributions"][name] for name in ("quantile", "scale", "boosted")}
     monkeypatch.setitem(METHODS, "distributions", kept)

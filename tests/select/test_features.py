@@ -192,6 +192,8 @@ def test_auto_says_what_it_takes() -> None:
     assert "X" in takes_of(AutoCalibrator([Moving()])).beside and not takes_of(AutoCalibrator([Moving()])).needs
     assert "X" in takes_of(AutoCalibrator({"m": Moving()}, task="regression")).beside
     assert "X" not in takes_of(AutoCalibrator([ScaleCalibrator()])).beside
+    with pytest.raises(ValueError, match="`features` must be"):
+        AutoCalibrator(features="all").fit(Normal(np.zeros(30), 1.0), np.arange(30.0))
 
 
 def test_auto_with_trees_is_saved(tmp_path: Path) -> None:
