@@ -90,7 +90,19 @@ def features_of(X: Any, rows: Any) -> Any:
         return X
     if isinstance(rows, slice):
         rows = np.arange(_length(X))[rows]
-    return _safe_indexing(X, np.flatnonzero(rows) if rows.dtype == bool else rows)
+    places = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return X.take(places) if hasattr(X, "column_names") else _safe_indexing(X, places)  # pyarrow knows no other way
+
+
+def by_name(X: Any) -> Any:
+    """Columns of a frame in the order of their names, so that the order they came in makes no difference.
+
+    What has no names, or not only texts that differ, stays as it is.
+    """
+    names = _text_names(column_names(X))
+    if names is None or list(names) == sorted(names):
+        return X
+    return X.select(sorted(names)) if hasattr(X, "select") else X[sorted(names)]
 
 
 def check_rows(X: Any, rows: int) -> None:
@@ -116,8 +128,13 @@ def _columns(X: Any, rows: int) -> tuple[tuple[str, ...] | None, Columns]:
             raise ValueError(f"`X` must be 2-dimensional, a row a forecast; got shape {table.shape}.{hint}")
         columns = list(table.T)
     check_rows(X, rows)
+    return _text_names(names), columns
+
+
+def _text_names(names: list[Any] | None) -> tuple[str, ...] | None:
+    """The names if all are texts and differ."""
     texts = names is not None and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
-    return tuple(names) if names is not None and texts else None, columns
+    return tuple(names) if names is not None and texts else None
 
 
 def _table(X: Any) -> NDArray[Any]:
