@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._checks import Array, one_of
 from ..._types import Labels, Weights
@@ -89,7 +90,7 @@ def _error(problem: EventForecasts, cells: FeatureCells, scale: Scale) -> float:
     return error / rarer if (rarer := min(share, 1 - share)) > 0 else float(np.inf if error else 0.0)
 
 
-def cumulated_differences(cell: Cells, p: Array, events: Array, weights: Array) -> tuple[Array, Array]:
+def cumulated_differences(cell: Cells, p: Array, events: NDArray[np.bool_], weights: Array) -> tuple[Array, Array]:
     """Range of the cumulated differences in each segment, and its standard deviation; rows come in order of p.
 
     All rows are a segment, however few; others that have too few are left out.

@@ -58,7 +58,7 @@ def adjusted(p_values: Array) -> Array:
 
     Examples
     --------
-    >>> adjusted(np.array([0.01, 0.5, 0.02]))
+    >>> adjusted(np.array([0.01, 0.5, 0.02])).round(3)
     array([0.055, 0.917, 0.055])
     """
     m = len(p_values)

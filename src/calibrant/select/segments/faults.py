@@ -9,10 +9,10 @@ from typing import Self
 
 import numpy as np
 from scipy.special import betainc, chdtr, chdtrc, ndtr, ndtri, xlogy
-from sklearn.isotonic import IsotonicRegression
 
 from ..._checks import Array
 from ...distributions.scores import log_pits
+from ...links.groups import Groups
 from ...metrics.classes.forecasts import EventForecasts
 from ...metrics.evaluation import ClassEvaluation, Evaluation, LawEvaluation
 from ...numerics.tails import score_of_logs
@@ -57,7 +57,7 @@ class Faults(ABC):
 class LawFaults(Faults):
     r"""Normal scores z of outcomes, which are standard normal where the laws are right, with their weights.
 
-    With mean m, variance q and a share o of :math:`|z| > 1.645` among n rows the gains are
+    With mean m, variance q and a share o of :math:`|z| > 1.645` among n rows, scores beyond 5 counted as 5, gains are
 
     .. math:: \tfrac n2 m^2, \quad \tfrac n2 (q - 1 - \ln q), \quad
         n \Bigl( o \ln \tfrac o{0.1} + (1 - o) \ln \tfrac{1 - o}{0.9} \Bigr)
@@ -143,8 +143,8 @@ class ClassFaults(Faults):
         found = {}
         for kind, event in self.events.items():
             p = event.p.copy()
-            fit = IsotonicRegression(y_min=0.0, y_max=1.0)
-            p[rows] = fit.fit_transform(p[rows], event.events[rows].astype(np.float64), self.weights[rows])
+            groups = Groups.of(p[rows], event.events[rows], self.weights[rows])
+            p[rows] = groups.rising()[np.searchsorted(groups.x, p[rows])]
             found[kind] = EventForecasts(p, event.events, None)
         return ClassFaults(found, self.weights)
 

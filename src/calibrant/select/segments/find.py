@@ -101,7 +101,7 @@ def find_segments(
     >>> len(found), found[0].name, found[0].fault
     (1, 'price > 12.43 and region = north', '1.9 times too narrow')
     >>> int((found[0].contains(pd.DataFrame(X)) == wrong).sum())
-    3997
+    3994
 
     Differs from the paper in: the false discovery bound is the published one; search and tests are this library's.
     """
@@ -166,13 +166,11 @@ class _Halves:
 
     def measured(self, found: list[Found], table: FeatureTable, fdr: float) -> Segments:
         """What the second half says of them."""
-        evaluation, weights, numbers = (pair[1] for pair in (self.evaluations, self.weights, self.numbers))
+        evaluation, weights, numbers = self.evaluations[1], self.weights[1], self.numbers[1]
         faults = asked = faults_of(evaluation, weights, self.rngs[1])
         masks, p_values, gains = [], [], []
         for each in found:
             rows = hold(each.conditions, numbers)
-            if not rows.any():
-                rows = np.zeros(len(weights), dtype=bool)
             masks.append(rows)
             p_values.append(asked.chance(each.kind, rows) if rows.sum() > 1 else 1.0)
             gains.append(float(asked.gains(asked.columns[:, rows].sum(axis=1))[asked.kinds.index(each.kind)]))
@@ -183,8 +181,8 @@ class _Halves:
         total = float(weights.sum())
         segments = []
         for k in kept:
-            told, rows = extent(found[k].kind, evaluation, faults, masks[k]), float(weights[masks[k]].sum())
+            told, mass = extent(found[k].kind, evaluation, faults, masks[k]), float(weights[masks[k]].sum())
             shown = (told.promised, told.observed, gains[k], table)
-            measures = (rows, rows / total, told.estimate, p_values[k], float(safe[k]))
+            measures = (mass, mass / total, told.estimate, p_values[k], float(safe[k]))
             segments.append(Segment(found[k].conditions, found[k].kind, told.fault, *measures, *shown))
         return Segments(tuple(segments), len(found), fdr, total)

@@ -133,7 +133,7 @@ class Search:
             if not (first.conditions and last.conditions):
                 continue
             if f == g:
-                over = np.einsum("cb,sb,db->scd", first.members, sums, last.members, optimize=True)
+                over = first.members @ (sums[:, :, None] * last.members.T)
             else:
                 over = first.members @ sums @ last.members.T
             gains = self._gains(over)

@@ -138,15 +138,21 @@ class Segments(Sequence[Segment]):
         foot = f"{self.tested} segments measured on {self.rows:g} other rows; false discoveries at most {self.fdr:.2g}"
         if not self.found:
             return f"No segment in which forecasts are wrong, as far as these rows tell.\n{foot}"
-        lines = [["segment", "rows", "fault", "90 % interval", "promised", "came", "p"]]
+        lines = [["segment", "rows", "fault", "90 % interval", "promised", "came", "adjusted p"]]
         for each in self.found:
             ends = f"{each.estimate.low:.2g} to {each.estimate.high:.2g}"
             shares = [f"{100 * value:.0f} %" for value in (each.promised, each.observed.value)]
-            lines.append([each.name, f"{each.rows:g}", each.fault, ends, *shares, f"{each.adjusted:.2g}"])
+            lines.append([each.name, f"{each.rows:g}", each.fault, ends, *shares, _small(each.adjusted)])
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         aligned = (str.ljust, str.rjust, str.ljust, *[str.rjust] * 4)
-        text = ["  ".join(place(*each) for place, *each in zip(aligned, line, widths, strict=True)) for line in lines]
+        columns = range(len(aligned))
+        text = ["  ".join(aligned[k](line[k], widths[k]) for k in columns) for line in lines]
         return "\n".join([*map(str.rstrip, text), foot])
+
+
+def _small(p: float) -> str:
+    """A probability, of which nobody wants to see more than 99 zeros."""
+    return f"{p:.2g}" if p >= 1e-99 else "< 1e-99"
 
 
 def apart(masks: Sequence[Mask], weights: Any, most: float) -> list[int]:
