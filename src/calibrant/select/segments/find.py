@@ -13,6 +13,7 @@ from ...adapters.class_scores import ClassScores
 from ...calibration.feature_table import FeatureTable, features_of
 from ...calibration.rows import learnable_rows
 from ...metrics.evaluation import ClassEvaluation, Evaluation, LawEvaluation
+from ..distinct import Places
 from ..reading import read_forecasts
 from .chance import adjusted
 from .conditions import feature_bins, hold
@@ -107,16 +108,16 @@ def find_segments(
     """
     depth, least = count(max_conditions, "max_conditions"), count(min_rows, "min_rows", least=2)
     bound, rng = probability(fdr, "fdr"), np.random.default_rng(random_state)
-    evaluation, weights, used = _evaluated(y, forecasts, sample_weight)
+    evaluation, weights, used = evaluated(y, forecasts, sample_weight)
     table = FeatureTable.learn(X, len(used))
     features = features_of(X, np.flatnonzero(used))
-    halves = _Halves.of(evaluation, weights, table(features, len(weights)), rng)
+    halves = _Halves.of(evaluation, weights, table(features, len(weights)), np.flatnonzero(used), rng)
     found = halves.searched(table, depth, float(least))
     return halves.measured(found, table, bound)
 
 
-def _evaluated(y: Any, forecasts: Any, sample_weight: Any) -> tuple[Evaluation, Array, Any]:
-    """Forecasts beside outcomes, weights, and which rows have both."""
+def evaluated(y: Any, forecasts: Any, sample_weight: Any) -> tuple[Evaluation, Array, Any]:
+    """Forecasts beside outcomes, weights, and which of the rows have both."""
     if hasattr(y, "to_normal") or isinstance(y, ClassScores):
         raise TypeError(f"`y` must be outcomes; got forecasts ({type(y).__name__}). Arguments in the wrong order?")
     read = read_forecasts(forecasts, y)
@@ -136,10 +137,11 @@ class _Halves:
     evaluations: tuple[Evaluation, Evaluation]
     weights: tuple[Array, Array]
     numbers: tuple[Array, Array]
+    places: tuple[Places, Places]
     rngs: tuple[np.random.Generator, np.random.Generator]
 
     @classmethod
-    def of(cls, evaluation: Any, weights: Array, numbers: Array, rng: np.random.Generator) -> _Halves:
+    def of(cls, evaluation: Any, weights: Array, numbers: Array, places: Places, rng: np.random.Generator) -> _Halves:
         """Split the rows at random."""
         order = rng.permutation(len(weights))
         first, second = (np.sort(part) for part in np.array_split(order, 2))
@@ -150,6 +152,7 @@ class _Halves:
             (evaluation[first], evaluation[second]),
             (weights[first], weights[second]),
             (numbers[first], numbers[second]),
+            (places[first], places[second]),
             (one, other),
         )
 
@@ -185,4 +188,4 @@ class _Halves:
             shown = (told.promised, told.observed, gains[k], table)
             measures = (mass, mass / total, told.estimate, p_values[k], float(safe[k]))
             segments.append(Segment(found[k].conditions, found[k].kind, told.fault, *measures, *shown))
-        return Segments(tuple(segments), len(found), fdr, total)
+        return Segments(tuple(segments), len(found), fdr, total, self.places[1])

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..._printable import printable
 from ...adapters.feature_columns import rows_in
 from ...calibration.feature_table import FeatureTable
@@ -99,12 +102,20 @@ class Segments(Sequence[Segment]):
         Bound of the false discovery rate.
     rows : float
         Rows that were measured, with their weights.
+    places : ndarray
+        Which of the rows these are.
     """
 
     found: tuple[Segment, ...]
     tested: int
     fdr: float
     rows: float
+    places: NDArray[np.intp]
+
+    def measured_in(self, X: Any) -> list[NDArray[np.intp]]:
+        """Rows of each segment, of the features that it was found with, on which it was measured."""
+        here = [each.contains(X)[self.places] for each in self.found]
+        return [self.places[rows] for rows in here]
 
     @overload
     def __getitem__(self, place: int) -> Segment: ...
