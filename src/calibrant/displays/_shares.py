@@ -13,8 +13,7 @@ from .._types import Numbers, Weights
 from ..metrics._inputs import paired
 from ..metrics.catalogue import _share
 from ..metrics.evaluation import LawEvaluation
-from ._axes import GREY, add_legend, percent
-from ._ticks import percents
+from ._axes import GREY, add_legend, percent, percents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

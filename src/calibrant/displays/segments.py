@@ -101,9 +101,9 @@ class SegmentDisplay(Display):
             measured = [measured_share(evaluation[part], weights[part]) for part in rows]
             sides[side] = np.array([(each.value, each.low, each.high) for each in measured]).reshape(-1, 3)
             laws = isinstance(evaluation, LawEvaluation)
-        words = {} if laws else {"goal": 0.0, "label": SURPLUS}
         names, faults = [each.name for each in found], [each.fault for each in found]
-        return cls(names=names, faults=faults, sides=sides, name=name, **words)
+        goal, label = (COVERAGE, coverage_label(COVERAGE)) if laws else (0.0, SURPLUS)
+        return cls(names=names, faults=faults, sides=sides, goal=goal, label=label, name=name)
 
     def _words(self) -> str:
         if not self.names:
