@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant import BoostedCalibrator, DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
+from calibrant import DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.calibration.contract import fit_with, transform_with
 from calibrant.classification import PriorShiftCalibrator
@@ -66,7 +66,6 @@ def contestants() -> Iterator[Contestant]:
     """Every calibrator of the tables of methods, and some with other parameters."""
     for name, make in methods_for("distributions").items():
         yield Contestant("laws", name, make())
-    yield Contestant("laws", "boosted", BoostedCalibrator())
     for map_ in ("ecdf", "isotonic", "beta", "kde"):
         yield Contestant("laws", f"quantile, {map_}", QuantileCalibrator(map_))
     yield Contestant("laws", "density, logistic", DensityCalibrator(binary="logistic"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from calibrant import GroupedCalibrator, PlattCalibrator
 from calibrant.cli.methods import calibrator_of, candidates_for, listed
-from calibrant.select.methods import methods_for
+from calibrant.select.methods import methods_for, methods_with_features
 from calibrant.tables.columns import Columns
 
 NORMAL = Columns("normal", ("mu", "sigma"), target="y")
@@ -18,7 +20,8 @@ KINDS = {"distributions": NORMAL, "points": Columns("points", ("a",)), "scores":
 def test_every_method_can_be_asked_for(kind: str) -> None:
     columns = KINDS[kind]
     for name, make in methods_for(kind).items():
-        called, made = calibrator_of(name.upper(), columns)
+        features = ("price",) if name in methods_with_features(kind) else ()
+        called, made = calibrator_of(name.upper(), replace(columns, feature=features))
         assert called == name and type(made) is type(make()) and name in listed(kind)
     assert calibrator_of(None, columns)[0] == next(iter(methods_for(kind)))
     with pytest.raises(ValueError, match=r"method 'sclae' is not known.*; these are: "):
@@ -30,6 +33,17 @@ def test_methods_that_do_not_fit() -> None:
         calibrator_of("stack", CLASSES)
     with pytest.raises(ValueError, match="method 'point' gives numbers"):
         candidates_for(KINDS["points"], ["point"])
+
+
+def test_features_decide_the_default() -> None:
+    featured = replace(NORMAL, feature=("price",))
+    assert calibrator_of(None, featured)[0] == "boosted" and list(candidates_for(featured, ["scale"])) == ["scale"]
+    with pytest.raises(ValueError, match="'stack' uses no features; leave feature= out, or say method='boosted'"):
+        calibrator_of("stack", featured)
+    with pytest.raises(ValueError, match=r"'boosted' needs features; say feature=\['COLUMN'\] for each, or feature="):
+        candidates_for(NORMAL, ["boosted"])
+    with pytest.raises(ValueError, match="no method for class probabilities uses features"):
+        calibrator_of("auto", replace(CLASSES, feature=("price",)))
 
 
 def test_groups_get_one_each() -> None:

@@ -56,6 +56,7 @@ TABLES = {
     "quantiles": (lambda: _quantiles(laws()), NORMAL),
     "quantiles, one row tied": (lambda: _with_a_tie(_quantiles(laws())), NORMAL),
     "quantiles, three times": (lambda: _thrice(_quantiles(laws(150))), NORMAL),
+    "laws, features": (lambda: laws(160), ["-m", "scale", "-m", "boosted", "--feature", "shop"]),
     "points": (lambda: laws(), ["--point", "mu", "-m", "residual"]),
     "two classes": (lambda: classes(["yes", "no"]), CLASS),
     "three classes": (lambda: classes(THREE), CLASS),

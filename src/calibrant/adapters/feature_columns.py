@@ -37,8 +37,13 @@ def feature_columns(X: Any, rows: int) -> tuple[tuple[str, ...] | None, Columns]
             raise ValueError(f"`X` must be 2-dimensional, a row a forecast; got shape {table.shape}.{hint}")
         columns = list(table.T)
     check_rows(X, rows)
+    return text_names(names), columns
+
+
+def text_names(names: list[Any] | None) -> tuple[str, ...] | None:
+    """The names if all are texts and differ."""
     texts = names is not None and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
-    return tuple(names) if names is not None and texts else None, columns
+    return tuple(names) if names is not None and texts else None
 
 
 def _table(X: Any) -> NDArray[Any]:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, TypedDict
 
 from ..adapters.class_scores import ClassScores
 from .nested import takes
 
 KINDS = ("distributions", "points", "scores")
-BESIDE = ("groups", "classes", "X", "time")  # what may come beside forecasts and outcomes
+
+
+class Beside(TypedDict, total=False):
+    """What may be given beside forecasts and outcomes, an entry or a row for each of them; classes one a column."""
+
+    groups: Any
+    classes: Any
+    X: Any
+    time: Any
+
+
+BESIDE = tuple(Beside.__annotations__)
 
 
 @dataclass(frozen=True)

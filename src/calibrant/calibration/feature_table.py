@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._checks import Array
-from ..adapters.feature_columns import categories_of, codes_of, feature_columns, numbers_of, rows_in
+from .._checks import Array, column_names
+from ..adapters.feature_columns import categories_of, codes_of, feature_columns, numbers_of, rows_in, text_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,19 @@ def features_of(X: Any, rows: Any) -> Any:
         return X
     if isinstance(rows, slice):
         rows = np.arange(rows_in(X))[rows]
-    return _safe_indexing(X, np.flatnonzero(rows) if rows.dtype == bool else rows)
+    places = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return X.take(places) if hasattr(X, "column_names") else _safe_indexing(X, places)  # pyarrow knows no other way
+
+
+def by_name(X: Any) -> Any:
+    """Columns of a frame in the order of their names, so that the order they came in makes no difference.
+
+    What has no names, or not only texts that differ, stays as it is.
+    """
+    names = text_names(column_names(X))
+    if names is None or list(names) == sorted(names):
+        return X
+    return X.select(sorted(names)) if hasattr(X, "select") else X[sorted(names)]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from ..select.candidates import BY_GROUP
 from ..select.comparison import NONE
-from ..select.methods import AUTO
+from ..select.methods import AUTO, methods_with_features
 from ..tables.columns import Columns
 from ..tables.files import PIPE
 from ..tables.reading import Reading
 from .console import commands
+from .methods import kind_of
 
 
 def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | None = None) -> str:
@@ -20,9 +21,11 @@ def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | N
     name = chosen.removesuffix(BY_GROUP)
     grouped = name != chosen or name == AUTO
     groups = [text for column in columns.group for text in ("--group", column)] if grouped else []
+    seen = columns.feature if name in methods_with_features(kind_of(columns)) else ()
+    features = [text for column in seen for text in ("--feature", column)]
     saved = f"{_stem(path)}.calibrant"
     table = [str(path), *how_to_read(reading or Reading())]
-    fit = ["calibrant", "fit", *table, *flags(columns), *groups, "--method", name, "-o", saved]
+    fit = ["calibrant", "fit", *table, *flags(columns), *groups, *features, "--method", name, "-o", saved]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]
     return commands(fit, apply)
 

@@ -62,7 +62,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = app(None if arguments is None else list(arguments), "calibrant", standalone_mode=False)
         except (KeyboardInterrupt, typer.Abort, typer.Exit) as leaving:
             code = getattr(leaving, "exit_code", INTERRUPTED)
-        except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, ModuleNotFoundError) as reason:
+        except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, ImportError) as reason:
             complain(_error_in_words(reason))
             return WRONG
         except Exception as reason:

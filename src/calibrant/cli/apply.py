@@ -11,12 +11,15 @@ import typer
 
 from .._checks import probability
 from ..adapters.names import NAMES
+from ..calibration.contract import takes_of
 from ..engines.added import Added
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
 from ..tables.columns import Columns
 from ..tables.detection import Asked, existing_column, find_columns
+from ..tables.features import with_features
 from ..tables.files import PIPE
+from ..tables.roles import RoleError
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output
 from .console import note, progress, say, say_json
@@ -147,10 +150,20 @@ def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Colum
         columns, notes = Columns.from_dict(kept), []
     if columns.kind == "classes":
         columns = _in_order(columns, tuple(str(label) for label in fitted.classes_))
-    columns = replace(columns, group=tuple(asked.group) or columns.group)
-    for name in (*columns.forecast, *columns.group):
+    columns = _featured(table, replace(columns, group=tuple(asked.group) or columns.group), asked.feature, fitted)
+    for name in (*columns.forecast, *columns.group, *columns.feature):
         existing_column(table, name)
     return columns, notes
+
+
+def _featured(table: Table, columns: Columns, asked: list[str], fitted: Any) -> Columns:
+    """Features as remembered or as said, where the calibrator uses some."""
+    if "X" in takes_of(fitted).beside:
+        names = [existing_column(table, name) for name in asked]
+        return with_features(table, columns, names)[0] if names else columns
+    if asked:
+        raise RoleError("the calibrator uses no features; leave {feature} out.")
+    return columns.without_features()
 
 
 def _check_kind(columns: Columns, fitted: Columns) -> None:

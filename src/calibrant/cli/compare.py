@@ -15,7 +15,7 @@ from ..tables.columns import Columns
 from ..tables.detection import Asked, open_columns
 from .advice import how_to_apply
 from .console import note, progress, say, say_json, say_table
-from .methods import candidates_for
+from .methods import candidates_for, check_features
 from .options import JSON, METHODS, ROWS, TABLE, with_columns
 
 JOBS = Annotated[int, typer.Option(help="Fits at a time.", min=1)]
@@ -36,12 +36,15 @@ def command(
     """Compare calibrators on a table of forecasts, "none" among them.
 
     Each is cross-validated on the same five folds; without --method every sensible one is tried. Best first. With
-    --group, one correction for all competes with one a group.
+    --group, one correction for all competes with one a group; with --feature, boosted competes, which learns from
+    these.
 
     **Example:** `calibrant compare forecasts.csv --method scale --method quantile --method stack`
     """
     source, columns, notes = open_columns(table, asked)
     candidates = candidates_for(columns, method) if method else None
+    if candidates is not None:
+        check_features(list(candidates), columns)
     if columns.time and repeats > 1:
         raise ValueError("--repeats is for random folds; those along --time are always the same.")
     cv = 5 if columns.time else (5, repeats)

@@ -26,8 +26,8 @@ def command(
     """See how wrong the uncertainty of forecasts is, and how much calibration mends.
 
     Measures come with 90 % intervals. The calibrator is cross-validated: no row is calibrated by a fit that has seen
-    it. With --group, one correction for all competes with one a group. Checks of the forecasts pass, warn or fail; with
-    --fail-on the exit code tells, for use in pipelines.
+    it. With --group, one correction for all competes with one a group; with --feature, boosted competes, which learns
+    from these. Checks of the forecasts pass, warn or fail; with --fail-on the exit code tells, for use in pipelines.
 
     **Example:** `calibrant evaluate forecasts.csv --mean mu --std sigma --target y --group shop`
     """

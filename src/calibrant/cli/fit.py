@@ -58,7 +58,8 @@ def command(
 ) -> None:
     """Learn from forecasts and outcomes how forecasts are off, and save the correction.
 
-    The file remembers which column is what. With --group, one correction per group.
+    The file remembers which column is what. With --group, one correction per group; with --feature, one that depends on
+    these columns, by --method boosted unless another is named.
 
     **Example:** `calibrant fit forecasts.csv --mean mu --std sigma --target y -o shop.calibrant`
     """

@@ -56,8 +56,10 @@ def _measured(rows: Any) -> str:
 def _roles(columns: Columns) -> str:
     """Which column is what."""
     others = {"outcomes": columns.target, "weights": columns.weight, "time": columns.time}
-    groups = ", groups in " + ", ".join(f"`{name}`" for name in columns.group) if columns.group else ""
-    return f"{columns}" + "".join(f", {what} in `{name}`" for what, name in others.items() if name) + groups
+    single = "".join(f", {what} in `{name}`" for what, name in others.items() if name)
+    several = {"groups": columns.group, "features": columns.feature}
+    listed = {what: ", ".join(f"`{name}`" for name in names) for what, names in several.items() if names}
+    return f"{columns}{single}" + "".join(f", {what} in {names}" for what, names in listed.items())
 
 
 def _saved(measure: Any, key: str) -> str:

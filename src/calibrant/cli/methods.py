@@ -8,8 +8,9 @@ from ..adapters.names import NAMES
 from ..calibration import GroupedCalibrator
 from ..calibration.contract import takes_of
 from ..select.candidates import BY_GROUP
-from ..select.methods import method, methods_for
+from ..select.methods import AUTO, method, methods_for, methods_with_features
 from ..tables.columns import Columns
+from ..tables.roles import RoleError
 
 _KINDS = {"points": "points", "classes": "scores"}
 _QUICK = {"points": "residual", "classes": "beta"}
@@ -32,7 +33,9 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     ...
     ValueError: method 'platt' is not for means and standard deviations; these are: quantile, scale, ...
     """
-    chosen, made = method(name, kind_of(columns), NAMES[columns.kind])
+    chosen, made = method(name, kind_of(columns), NAMES[columns.kind], features=bool(columns.feature))
+    if columns.feature or "X" in made.takes.needs:
+        check_features([chosen], columns)
     if not columns.group or "groups" in takes_of(made).beside:  # some see to groups themselves
         return chosen, made
     return chosen + BY_GROUP, GroupedCalibrator(made)
@@ -47,10 +50,29 @@ def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
     {'residual': ResidualCalibrator()}
     """
     quick = "platt" if columns.scores_are == "margins" else _QUICK.get(columns.kind, "quantile")
-    chosen = names or [quick]
+    seeing = methods_with_features(kind_of(columns), installed=True)[:-1] if columns.feature else []
+    chosen = names or [quick, *seeing]
     if "point" in chosen:
         raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
-    return dict(method(name, kind_of(columns), NAMES[columns.kind]) for name in chosen)
+    features = bool(columns.feature)
+    found = dict(method(name, kind_of(columns), NAMES[columns.kind], features=features) for name in chosen)
+    check_features(list(found), columns, unused=True)
+    return found
+
+
+def check_features(names: list[str], columns: Columns, *, unused: bool = False) -> None:
+    """Refuse methods that need features where there are none, and features that none uses unless they may be unused."""
+    seeing = methods_with_features(kind_of(columns))
+    needing = next((name for name in names if name in seeing and name != AUTO), None)
+    if needing and not columns.feature:
+        text = "method {name!r} needs features; say {feature:COLUMN} for each, or {feature:'*'} for all other columns."
+        raise RoleError(text, name=needing)
+    if columns.feature and not unused and not set(names) & set(seeing):
+        if not seeing:
+            text = "no method for {what} uses features; leave {feature} out."
+            raise RoleError(text, what=NAMES[columns.kind])
+        text = "method {names} uses no features; leave {feature} out, or say {method:{other}}."
+        raise RoleError(text, names=", ".join(map(repr, names)), other=seeing[0])
 
 
 def listed(kind: str) -> str:

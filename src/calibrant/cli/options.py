@@ -41,6 +41,10 @@ COLUMNS: dict[str, Any] = {
     "weight": Annotated[str | None, _column("Weights; a weight of 2 is the row twice.")],
     "group": Annotated[list[str], _column("Groups to look at one by one. Repeat for more.")],
     "time": Annotated[str | None, _column("Time; folds then follow its order.")],
+    "feature": Annotated[
+        list[str],
+        _column("What methods such as boosted learn from too; '*' is all other columns. Repeat for more."),
+    ],
     "id": Annotated[str | None, _column("Names of the rows, for the table of the worst.")],
 }
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores
+from ..calibration.contract import Beside
+from ..calibration.feature_table import features_of
 from ..calibration.labels import labels_of, rows_by_label
 from ..distributions import Distribution
 from ..metrics.catalogue import CALIBRATION, MEASURES, Measured, measures_of
 from ..metrics.evaluation import ClassEvaluation, Evaluation
-from ..select.candidates import named, ranks_of
+from ..select.candidates import named, ranks_of, see_features
 from ..select.comparison import NONE, Comparison
 from ..select.trial import Trial
 from .bins import conditional_bins, time_bins
@@ -38,10 +40,10 @@ def analyse(
     *,
     candidates: Any = None,
     sample_weight: Any = None,
-    groups: Any = None,
     axis: Any = None,
     cv: int = 5,
     progress: Progress | None = None,
+    **beside: Unpack[Beside],
 ) -> Result:
     """All that a report shows about forecasts and what calibrators, cross-validated, make of them.
 
@@ -52,14 +54,16 @@ def analyse(
     candidates : calibrators by name, "quick", optional
         Which to try; every sensible one if None, only those that are fitted at once if "quick".
     sample_weight : array-like (n,), optional
-    groups : array-like (n,), or dict of such columns, optional
-        Labels to break the measures down by, each column on its own. One correction for all competes with one a group,
-        by all columns together.
     axis : array-like (n,), optional
         Time, say. Splits then follow its order: each fold is calibrated by the rows before it.
     cv : int, default 5
     progress : callable, optional
         Called with a word before each step of the work.
+    groups : array-like (n,), or dict of such columns, optional
+        Labels to break the measures down by, each column on its own. One correction for all competes with one a group,
+        by all columns together.
+    X : array-like or frame (n, d), optional
+        Features, for the candidates that take them; the result keeps those of its rows.
 
     Examples
     --------
@@ -68,10 +72,11 @@ def analyse(
     >>> analyse(Normal(mu, 0.5), mu + noise, candidates={"quantile": QuantileCalibrator()}).verdict
     'Your 90 % intervals contain 57 % of outcomes; after calibration 90 %. The NLL falls by 0.874 nats, to 1.443.'
     """
-    columns = _columns(groups, len(forecasts))
+    columns = _columns(beside.pop("groups", None), len(forecasts))
     joined = joint_labels(*columns.values()) if columns else None
-    trial = Trial.of(forecasts, y, sample_weight=sample_weight, groups=joined, time=axis, cv=cv)
-    competitors = named(candidates, trial.forecasts, grouped=bool(columns))
+    options: Beside = {"time": axis, **beside, "groups": joined}
+    trial = Trial.of(forecasts, y, sample_weight=sample_weight, cv=cv, **options)
+    competitors = named(candidates, trial.forecasts, grouped=bool(columns), features=trial.X is not None)
     found = trial.out_of_fold(competitors, _by_name(list(competitors), len(trial.splits), progress))
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
     ranks = ranks_of(evaluated, competitors)
@@ -82,7 +87,7 @@ def analyse(
     return replace(
         looked,
         calibrator=None if chosen == NONE else trial.fitted(competitors[chosen]),
-        notes=[*comparison.notes, *_notes(trial, len(forecasts), columns, isinstance(candidates, str))],
+        notes=[*comparison.notes, *_unseen(trial, competitors), *_notes(trial, columns, isinstance(candidates, str))],
         rows=len(forecasts),
     )
 
@@ -111,10 +116,16 @@ def _looked_at(sides: Sides, made: dict[str, Any], comparison: Comparison, colum
         worst=_worst(sides, made.get(NONE, made[chosen])),
         fingerprint=fingerprint(trial.forecasts, trial.y, trial.weights, trial.groups, trial.time),
         made=date.today().isoformat(),
+        features=features_of(trial.X, trial.tested),
     )
 
 
-def _notes(trial: Trial, rows: int, columns: dict[str, Any], quick: bool) -> list[str]:
+def _unseen(trial: Trial, competitors: dict[str, Any]) -> list[str]:
+    unused = trial.X is not None and not see_features(competitors)
+    return ["none of the calibrators that were tried uses the features"] if unused else []
+
+
+def _notes(trial: Trial, columns: dict[str, Any], quick: bool) -> list[str]:
     """What was not looked at."""
     said, tested = [], len(np.unique(trial.tested))
     if trial.time is not None and tested < len(trial):

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._checks import Array
-from ..calibration.contract import takes_of, transform_with
+from ..calibration.contract import Beside, Takes, takes_of, transform_with
 from ..select import Comparison
-from ..select.candidates import named
+from ..select.candidates import named, see_features
 from ..select.compare import compared
 from ..select.trial import Trial
 from ..tables.columns import Columns
@@ -65,6 +65,8 @@ def fit(
     table = source if isinstance(source, Table) else open_table(source)
     pieces = _watched(scan_rows(table, columns), sample, progress)
     fresh = clone(calibrator)
+    if columns.feature and "X" not in takes_of(fresh).beside:
+        raise RoleError("{kind} uses no features; leave {feature} out.", kind=type(fresh).__name__)
     if getattr(fresh, "summary_is_enough", False):
         return _fit_by_summaries(pieces, columns, fresh)
     whole = Sample()
@@ -96,10 +98,12 @@ def _learned_from(columns: Columns, rows: TableRows) -> tuple[Any, NDArray[Any]]
 
 
 def _beside(calibrator: Any, rows: TableRows) -> dict[str, Any]:
-    """What a calibrator takes beside them: weights, and groups where there are some or where it needs them."""
+    """What a calibrator takes beside them: weights; groups where there are some or where it needs them; features."""
     taken = takes_of(calibrator)
     wanted = "groups" in taken.needs or ("groups" in taken.beside and rows.groups is not None)
-    return {"sample_weight": rows.weights, **({"groups": group_of(rows)} if wanted else {})}
+    groups = {"groups": group_of(rows)} if wanted else {}
+    features = {} if rows.features is None else {"X": rows.features}
+    return {"sample_weight": rows.weights, **groups, **features}
 
 
 def evaluate(
@@ -169,9 +173,14 @@ def compare(
         pass
     rows = _rows_with_outcomes(sample, columns, 2)
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
-    options = {"groups": None if rows.groups is None else group_of(rows), "time": rows.time, "cv": cv}
-    trial = Trial.of(forecasts, y, sample_weight=rows.weights, **options)
-    found = compared(trial, named(candidates, trial.forecasts, grouped=rows.groups is not None), fits)
+    beside: Beside = {"groups": None if rows.groups is None else group_of(rows), "time": rows.time, "X": rows.features}
+    trial = Trial.of(forecasts, y, sample_weight=rows.weights, cv=cv, **beside)
+    grouped, features = rows.groups is not None, rows.features is not None
+    chosen = named(candidates, trial.forecasts, grouped=grouped, features=features)
+    if features and not see_features(chosen):
+        remedy = "boosted does, of distributions: pip install 'calibrant[boost]'"
+        raise RoleError("no calibrator that is tried uses {feature}; {remedy}.", remedy=remedy)
+    found = compared(trial, chosen, fits)
     return found, [*found.notes, *sample.notes()]
 
 
@@ -189,6 +198,7 @@ def analysed(
         axis=rows.time,
         cv=cv,
         progress=stage,
+        X=rows.features,
     )
     ids = [None] * len(rows) if rows.ids is None else rows.ids
     worst = [replace(row, row=int(rows.numbers[row.row]), id=ids[row.row]) for row in result.worst]
@@ -241,9 +251,7 @@ def apply(
     table = open_table(source)
     if output is not None:
         target = check_output(output, table.name if table.frame is None else None, overwrite=overwrite)
-    roles = columns.without("target", "weight", "time", "id")
-    if "groups" not in takes_of(calibrator).beside:
-        roles = replace(roles, group=())
+    roles = _roles_to_apply(columns, takes_of(calibrator))
     rows: Counter[str] = Counter()
     batches = _calibrated(calibrator, table, roles, added or Added(), rows, progress)
     made: Any = []
@@ -255,6 +263,15 @@ def apply(
         blank = f"{rows['blank']} of {rows['read']} rows {NO_FORECAST}"
         warnings.warn(f"{blank}; the new columns are blank there", stacklevel=2)
     return made if output is None else made[len(table.columns) :]
+
+
+def _roles_to_apply(columns: Columns, taken: Takes) -> Columns:
+    """Forecasts, and groups and features where they are taken."""
+    roles = columns.without("target", "weight", "time", "id")
+    roles = roles if "groups" in taken.beside else replace(roles, group=())
+    if "X" in taken.needs and not roles.feature:
+        raise RoleError("the calibrator uses features; say which columns they are: {feature}.")
+    return roles if "X" in taken.beside else roles.without_features()
 
 
 def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
@@ -308,7 +325,7 @@ def _calibrated(
         rows = read_rows(batch, columns, start, strict=table.strict)
         tried = rows if len(rows) else stand_in(batch, columns)
         groups = None if tried.groups is None else group_of(tried)
-        law = transform_with(calibrator, forecasts_of(columns, tried), groups=groups)
+        law = transform_with(calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features)
         new = added.columns(law, columns.keys)
         names = free_names(new, batch.schema.names)
         fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]

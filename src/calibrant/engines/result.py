@@ -110,6 +110,9 @@ class Result:
     weights : ndarray (n,), optional
     axis : ndarray (n,), optional
         Time or row number, for pictures along it.
+    features : array or frame (n, d), optional
+        What else is known of the same rows; columns of a frame in the order of their names. Of tables a pyarrow one:
+        numbers, NaN where missing, and texts, null where missing.
     classes : ndarray (K,), optional
     groups : list of Group
         Worst calibrated first.
@@ -161,6 +164,7 @@ class Result:
     over_time: list[Bin] = field(default_factory=list)
     fingerprint: str = ""
     made: str = ""
+    features: Any = None
 
     def __repr__(self) -> str:
         """Rows, stages and the choice."""

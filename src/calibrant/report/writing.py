@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._checks import column
 from .._files import write_text
 from .._types import Labels, Numbers, Weights
 from ..adapters.class_scores import ClassScores
+from ..calibration.contract import Beside
 from ..distributions import Distribution
 from ..engines.analysis import analyse
 from ..engines.result import Result
@@ -28,11 +29,10 @@ def report(
     y: Numbers | Labels,
     path: str | os.PathLike[str] | None = None,
     *,
-    groups: Any = None,
-    time: Any = None,
     sample_weight: Weights = None,
     ids: Any = None,
     candidates: Any = None,
+    **beside: Unpack[Beside],
 ) -> Result:
     """Look at forecasts and outcomes from every side, decide what to do, and write a page about it.
 
@@ -48,16 +48,20 @@ def report(
         Outcomes or labels.
     path : path, optional
         The page to write; an older one is replaced. None: nothing is written.
-    groups : array-like (n,), or dict of such columns by name, optional
-        What to look at one by one. One correction for all then competes with one a group.
-    time : array-like (n,), optional
-        Dates or numbers. Each row is then calibrated by rows before it, and drift is looked for.
     sample_weight : array-like (n,), optional
         Frequencies: weight 2 is the row twice.
     ids : array-like (n,), optional
         Names of the rows, for the table of the worst.
     candidates : calibrators by name or in a list, or "quick", optional
         Which to try; None: every sensible one, five folds. "quick": only those that are fitted at once, three folds.
+    groups : array-like (n,), or dict of such columns by name, optional
+        What to look at one by one. One correction for all then competes with one a group.
+    time : array-like (n,), optional
+        Dates or numbers. Each row is then calibrated by rows before it, and drift is looked for.
+    X : array-like or frame (n, d), optional
+        Features, for the candidates that take them; the result keeps those of its rows.
+    classes : array-like (K,), optional
+        Labels of the columns of class scores.
 
     Returns
     -------
@@ -84,9 +88,9 @@ def report(
         y,
         candidates=candidates,
         sample_weight=sample_weight,
-        groups=groups,
-        axis=time,
+        axis=beside.pop("time", None),
         cv=QUICK_FOLDS if quick else FOLDS,
+        **beside,
     )
     if names:
         result = replace(result, worst=[replace(row, id=names[row.row]) for row in result.worst])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -11,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..adapters.class_scores import ClassScores
 from ..calibration import Calibrator
-from ..calibration.contract import Takes, transform_with
+from ..calibration.contract import Beside, Takes, takes_of, transform_with
 from ..calibration.threads import one_thread
-from .candidates import named, scores_kind, task_of
+from .candidates import named, refuse_unseen, scores_kind, task_of
 from .compare import compared
 from .comparison import Comparison
 from .reading import read_forecasts
@@ -44,6 +45,10 @@ class AutoCalibrator(Calibrator):
         Of the folds; None always takes the same.
     n_jobs : int, optional
         Fits at a time.
+    features : bool, default False
+        Whether whoever hands over forecasts, `CalibratedRegressor` or a `Chain`, is asked for the features of their
+        rows where no candidates are named; one that is named and takes features asks for them itself. `fit` uses the
+        features that it is given, asked for or not.
 
     Attributes
     ----------
@@ -65,6 +70,8 @@ class AutoCalibrator(Calibrator):
     'none'
     """
 
+    _later: ClassVar[dict[str, Any]] = {"features": False, "_has_features": False}
+
     def __init__(
         self,
         candidates: Any = None,
@@ -74,6 +81,7 @@ class AutoCalibrator(Calibrator):
         scores_are: str = "probabilities",
         random_state: int | None = None,
         n_jobs: int | None = None,
+        features: bool = False,
     ) -> None:
         self.candidates = candidates
         self.cv = cv
@@ -81,16 +89,36 @@ class AutoCalibrator(Calibrator):
         self.scores_are = scores_are
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.features = features
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
-        """Scores or distributions, as the task says; groups if they are given."""
+        """Scores or distributions, as the task says; groups if they are given; features if asked for.
+
+        Once fitted, features if the chosen one takes them.
+        """
         task = task_of(self.candidates) if self.task == "auto" else self.task
         kinds = {"classification": ("scores",), "regression": ("distributions",)}.get(task, ("distributions", "scores"))
-        return Takes(kinds, frozenset({"classes", "groups"}))
+        return Takes(kinds, frozenset({"classes", "groups"} | self._features("beside")), self._features("needs"))
+
+    def _features(self, how: str) -> frozenset[str]:
+        """Whether X is beside, or needed; before `fit` nothing is needed."""
+        if hasattr(self, "calibrator_"):
+            return frozenset({"X"} & getattr(takes_of(self.calibrator_), how))
+        given = self.candidates.values() if isinstance(self.candidates, Mapping) else self.candidates or ()
+        items = [item for item in given if hasattr(item, "fit") and hasattr(item, "transform")]
+        asked = self.features or any("X" in takes_of(item).beside for item in items)
+        return frozenset({"X"} if asked and how == "beside" else ())
 
     def fit(
-        self, forecasts: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, classes: Any = None
+        self,
+        forecasts: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        classes: Any = None,
+        X: Any = None,
     ) -> Self:
         """Compare the candidates and fit the best.
 
@@ -103,16 +131,20 @@ class AutoCalibrator(Calibrator):
             Labels of groups: each candidate then competes with one a group.
         classes : array-like (K,), optional
             Labels of the columns of class scores.
+        X : array-like or frame (n, d), optional
+            Features, as in `compare`.
         """
         table = self._read_with(forecasts, y)
-        options = {"groups": groups, "classes": classes, "cv": self._folds()}
-        trial = Trial.of(table, y, sample_weight=sample_weight, **options)
-        candidates = named(self.candidates, table, grouped=groups is not None)
+        beside: Beside = {"groups": groups, "classes": classes, "X": X}
+        trial = Trial.of(table, y, sample_weight=sample_weight, cv=self._folds(), **beside)
+        candidates = named(self.candidates, table, grouped=groups is not None, features=X is not None)
+        refuse_unseen(X, candidates)
         with one_thread(), parallel_config(n_jobs=self.n_jobs):
             self.comparison_ = self._compared(candidates, trial)
             self.best_ = self.comparison_.chosen
             self.calibrator_ = trial.fitted(candidates[self.best_])
         self._of_classes, self._has_groups, self.n_rows_ = isinstance(table, ClassScores), groups is not None, len(y)
+        self._has_features = X is not None
         if self._of_classes:
             self.classes_: Any = trial.given_classes
         return self
@@ -143,17 +175,19 @@ class AutoCalibrator(Calibrator):
         )
         return Comparison((first,), np.full(1, np.nan), np.full(1, np.nan))
 
-    def transform(self, forecasts: Any, *, groups: Any = None) -> Any:
-        """What the chosen calibrator makes of the forecasts."""
+    def transform(self, forecasts: Any, *, groups: Any = None, X: Any = None) -> Any:
+        """What the chosen calibrator makes of the forecasts; X where `fit` had features."""
         check_is_fitted(self)
         if groups is not None and not self._has_groups:
             raise ValueError("`groups` were given, but fit had none.")
+        if X is not None and not self._has_features:
+            raise ValueError("`X` was given, but fit had none.")
         task = "classification" if self._of_classes else "regression"
         table = read_forecasts(forecasts, None, task, scores_kind(self.candidates, self.scores_are))
         if not self._of_classes:
-            return transform_with(self.calibrator_, table, groups=groups)
+            return transform_with(self.calibrator_, table, groups=groups, X=X)
         table, order = sorted_classes(table.in_order_of(self.classes_), self.classes_)
-        return transform_with(self.calibrator_, table, groups=groups)[:, np.argsort(order)]
+        return transform_with(self.calibrator_, table, groups=groups, X=X)[:, np.argsort(order)]
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if the chosen one makes no forecasts; what it learned may come from anywhere."""

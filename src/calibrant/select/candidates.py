@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from sklearn.base import clone
@@ -13,7 +14,7 @@ from .. import regression as r
 from .._checks import one_of
 from ..adapters.class_scores import ClassScores
 from ..calibration import GroupedCalibrator
-from ..calibration.contract import check_calibrator, takes_of
+from ..calibration.contract import Takes, check_calibrator, takes_of
 from ..distributions import Distribution
 from .comparison import NONE
 from .none import NoCalibrator
@@ -42,6 +43,8 @@ class Method:
     rank : int
         How much it can bend: among candidates that are equally good the one of least rank is taken. An average bends
         no more than what it is made of.
+    module : str, optional
+        What must be installed for it to compete.
     """
 
     make: Callable[..., Any]
@@ -50,6 +53,12 @@ class Method:
     of_margins: bool = True
     classes: int = 2
     rank: int = 1
+    module: str | None = None
+
+    @property
+    def takes(self) -> Takes:
+        """What it takes, with its defaults."""
+        return takes_of(self.make())
 
 
 METHODS: dict[str, dict[str, Method]] = {
@@ -61,6 +70,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "gpc": Method(r.GPCCalibrator, rank=4),
         "flow": Method(r.FlowCalibrator, rank=3),
         "stack": Method(r.StackCalibrator, True, rank=4),
+        "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm"),
     },
     "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
     "scores": {
@@ -90,16 +100,40 @@ def kind_of(forecasts: Any) -> str:
     return "distributions" if isinstance(forecasts, Distribution) else "points"
 
 
-def default_candidates(forecasts: Any, *, grouped: bool = False, quick: bool = False) -> dict[str, Any]:
-    """Every sensible calibrator for such forecasts, or the quick ones; with groups these also one a group."""
+def default_candidates(
+    forecasts: Any, *, grouped: bool = False, quick: bool = False, features: bool = False
+) -> dict[str, Any]:
+    """Every sensible calibrator for such forecasts, or the quick ones; with groups these also one a group.
+
+    Those that need features compete only where there are some.
+    """
     found: dict[str, Any] = {}
     for name, each in METHODS[kind_of(forecasts)].items():
         if not each.competes or not _suits(each, forecasts) or (quick and not each.quick):
+            continue
+        if "X" in each.takes.needs and not (features and is_installed(each)):
             continue
         found[name] = each.make()
         if grouped and each.quick:
             found[name + BY_GROUP] = GroupedCalibrator(each.make())
     return found
+
+
+def is_installed(each: Method) -> bool:
+    """Whether what a method needs is there."""
+    return each.module is None or find_spec(each.module) is not None
+
+
+def see_features(candidates: Mapping[str, Any]) -> bool:
+    """Whether any of the candidates takes features."""
+    return any("X" in takes_of(item).beside for item in candidates.values())
+
+
+def refuse_unseen(X: Any, candidates: Mapping[str, Any]) -> None:
+    """Raise ValueError if features were given and none of the candidates takes them."""
+    if X is not None and not see_features(candidates):
+        remedy = "Use BoostedCalibrator (pip install 'calibrant[boost]') with distributions, or leave X out."
+        raise ValueError(f"`X` was given, but none of the candidates takes features. {remedy}")
 
 
 def _suits(each: Method, forecasts: Any) -> bool:
@@ -108,15 +142,16 @@ def _suits(each: Method, forecasts: Any) -> bool:
     return (each.of_margins or forecasts.kind != "margins") and forecasts.n_classes >= each.classes
 
 
-def named(candidates: Any, forecasts: Any, *, grouped: bool = False) -> dict[str, Any]:
+def named(candidates: Any, forecasts: Any, *, grouped: bool = False, features: bool = False) -> dict[str, Any]:
     """Candidates by name, "none" first where forecasts are usable as they are; "quick" are the quick ones.
 
-    With groups each that is named competes with one a group, "quantile" with "quantile by group", say.
+    Where none are named, those that need features compete if there are some. With groups each that is named competes
+    with one a group, "quantile" with "quantile by group", say.
     """
     if candidates is None or isinstance(candidates, str):
         if candidates is not None:
             one_of(candidates, "candidates", (QUICK,))
-        chosen = default_candidates(forecasts, grouped=grouped, quick=candidates is not None)
+        chosen = default_candidates(forecasts, grouped=grouped, quick=candidates is not None, features=features)
     else:
         chosen = _given(candidates)
         if grouped:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from .candidates import named, ranks_of, scores_kind, task_of
+from ..calibration.contract import Beside
+from .candidates import named, ranks_of, refuse_unseen, scores_kind, task_of
 from .comparison import Comparison
 from .reading import read_forecasts
 from .trial import Progress, Trial
@@ -17,10 +18,9 @@ def compare(
     candidates: Any = None,
     *,
     sample_weight: Any = None,
-    groups: Any = None,
-    time: Any = None,
     cv: Any = 5,
     progress: Progress | None = None,
+    **beside: Unpack[Beside],
 ) -> Comparison:
     r"""Compare calibrators by the cross-validated logarithmic score; "none" always competes.
 
@@ -40,15 +40,21 @@ def compare(
         None: every sensible one for such forecasts.
     sample_weight : array-like (n,), optional
         Frequencies; equal rows are never on both sides of a split.
-    groups : array-like (n,), optional
-        Labels of groups: each candidate then competes with one a group, "... by group".
-    time : array-like (n,), optional
-        Each fold is then calibrated by the rows before it.
     cv : int, tuple of ints or splitter, default 5
         Number of folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter or
         an iterable of splits, for the rows that have an outcome and a weight.
     progress : callable, optional
         Called with the number of fits done and of all fits.
+    groups : array-like (n,), optional
+        Labels of groups: each candidate then competes with one a group, "... by group".
+    time : array-like (n,), optional
+        Each fold is then calibrated by the rows before it.
+    X : array-like or frame (n, d), optional
+        Features, for the candidates that take them, such as `BoostedCalibrator`, which then competes where LightGBM is
+        installed. Columns of a frame go by their names, in any order. Rows of equal forecasts and outcomes are never on
+        both sides of a split, whatever their features.
+    classes : array-like (K,), optional
+        Labels of the columns of class scores.
 
     Returns
     -------
@@ -69,8 +75,11 @@ def compare(
     if hasattr(y, "to_normal"):
         raise TypeError(f"`y` must be outcomes; got forecasts ({type(y).__name__}). Arguments in the wrong order?")
     table = read_forecasts(forecasts, y, task_of(candidates), scores_kind(candidates))
-    trial = Trial.of(table, y, sample_weight=sample_weight, groups=groups, time=time, cv=cv)
-    return compared(trial, named(candidates, table, grouped=groups is not None), progress)
+    trial = Trial.of(table, y, sample_weight=sample_weight, cv=cv, **beside)
+    grouped, features = trial.groups is not None, trial.X is not None
+    chosen = named(candidates, table, grouped=grouped, features=features)
+    refuse_unseen(trial.X, chosen)
+    return compared(trial, chosen, progress)
 
 
 def compared(

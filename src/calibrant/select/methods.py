@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from .auto import AutoCalibrator
-from .candidates import METHODS
+from .candidates import METHODS, is_installed
 
 AUTO = "auto"
 
@@ -26,7 +26,18 @@ def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
     return {**auto, **table} if kind == "scores" else {**table, **auto}
 
 
-def method(name: str | None, kind: str, what: str = "") -> tuple[str, Any]:
+def methods_with_features(kind: str, *, installed: bool = False) -> list[str]:
+    """Names of those that use features, perhaps only of those that can be fitted here.
+
+    >>> methods_with_features("distributions"), methods_with_features("points")
+    (['boosted', 'auto'], [])
+    """
+    table = METHODS[kind].items()
+    found = [name for name, each in table if "X" in each.takes.beside and (is_installed(each) or not installed)]
+    return [*found, AUTO] if found else []
+
+
+def method(name: str | None, kind: str, what: str = "", *, features: bool = False) -> tuple[str, Any]:
     """Name and calibrator for forecasts of a kind: those asked for, or the default.
 
     Parameters
@@ -35,6 +46,9 @@ def method(name: str | None, kind: str, what: str = "") -> tuple[str, Any]:
     kind : {"distributions", "points", "scores"}
     what : str, optional
         What the forecasts are, for the error.
+    features : bool
+        Whether there are features: the default then is one that uses them, where there is one, and "auto" asks for
+        them.
 
     Examples
     --------
@@ -46,11 +60,15 @@ def method(name: str | None, kind: str, what: str = "") -> tuple[str, Any]:
     ValueError: method 'platt' is not for distributions; these are: quantile, scale, density, gp-beta, ...
     """
     offered = methods_for(kind)
-    chosen = next(iter(offered)) if name is None else name.lower()
+    first = methods_with_features(kind) if features else []
+    chosen = next(iter([*first, *offered])) if name is None else name.lower()
     if chosen not in offered:
         exists = any(chosen in methods_for(other) for other in METHODS)
         close = get_close_matches(chosen, offered, 1)
         text = f"is not for {what or kind}" if exists else "is not known"
         text += f", {close[0]!r} perhaps" if close and not exists else ""
         raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
-    return chosen, offered[chosen]()
+    made = offered[chosen]()
+    if features and chosen == AUTO and AUTO in methods_with_features(kind):
+        made.set_params(features=True)
+    return chosen, made

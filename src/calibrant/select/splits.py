@@ -23,6 +23,7 @@ def split_rows(
     *,
     groups: NDArray[np.object_] | None = None,
     time: NDArray[Any] | None = None,
+    features: Array | None = None,
     cv: Any = 5,
 ) -> tuple[DistinctRows, list[Split]]:
     """Distinct rows of forecasts and outcomes, and splits of them.
@@ -34,6 +35,8 @@ def split_rows(
         Outcomes; numbers of classes where the table holds scores.
     weights : ndarray (n,)
     groups, time : ndarray (n,), optional
+    features : ndarray (n, d), optional
+        Rows that differ in these only are two rows, on one side of a split; NaN is missing.
     cv : int, tuple of ints or splitter
         Folds; folds, repetitions and seed.
     """
@@ -46,7 +49,7 @@ def split_rows(
         whole = DistinctRows(np.arange(len(codes)), weights, unit, np.zeros(len(codes), dtype=bool))
         return whole, given_splits(cv, codes, groups, unit)
     folds, repeats, seed = _three(cv)
-    distinct = DistinctRows.of(table, codes, weights, _numbered(groups, time))
+    distinct = DistinctRows.of(table, codes, weights, _numbered(groups, time, features))
     if time is not None:
         if repeats != 1:
             raise ValueError("`cv` must be one number with `time`: blocks along it are always the same.")
@@ -155,13 +158,16 @@ def given_splits(splitter: Any, y: NDArray[Any], groups: Any, units: Places) -> 
     return splits
 
 
-def _numbered(groups: NDArray[np.object_] | None, time: NDArray[Any] | None) -> Places | None:
-    """A number for each group, or each time, or each pair of them."""
+def _numbered(groups: NDArray[np.object_] | None, time: NDArray[Any] | None, features: Array | None) -> Places | None:
+    """A number for each group, each time, each row of features, or for each combination of them."""
     names = None if groups is None else np.array([f"{type(name).__name__} {name}" for name in groups])
     found = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in (names, time) if column is not None]
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else np.asarray(found[0] * (int(found[1].max()) + 1) + found[1])
+    if features is not None:
+        whole = np.where(np.isnan(features), np.inf, features)
+        found.append(np.unique(whole, axis=0, return_inverse=True)[1].reshape(-1))
+    if len(found) < 2:
+        return found[0] if found else None
+    return np.unique(np.column_stack(found), axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _strata(table: ClassScores, codes: Places, distinct: DistinctRows) -> Places:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import Array, plain_array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
-from ..calibration.contract import as_forecasts, fit_with, transform_with
+from ..adapters.feature_columns import check_rows
+from ..calibration.contract import Beside, as_forecasts, fit_with, transform_with
+from ..calibration.feature_table import FeatureTable, by_name, features_of
 from ..calibration.labels import labels_of
 from ..calibration.pit_watch import unwatched
 from ..calibration.rows import learnable_rows
@@ -58,6 +60,8 @@ class Trial:
         Labels of the columns of scores, sorted.
     given_classes : ndarray (K,), optional
         The same in the order in which they came.
+    X : array or frame (n, d), optional
+        Features; columns of a frame in the order of their names.
     """
 
     forecasts: Any
@@ -69,6 +73,7 @@ class Trial:
     time: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None
     given_classes: NDArray[Any] | None = None
+    X: Any = None
 
     @classmethod
     def of(
@@ -77,10 +82,8 @@ class Trial:
         y: Any,
         *,
         sample_weight: Any = None,
-        groups: Any = None,
-        time: Any = None,
-        classes: Any = None,
         cv: Any = 5,
+        **beside: Unpack[Beside],
     ) -> Trial:
         """Split rows that have an outcome and a weight.
 
@@ -89,19 +92,20 @@ class Trial:
         forecasts : Distribution, ClassScores or point predictions (n,)
         y : array-like (n,)
         sample_weight : array-like (n,), optional
+        cv : int, tuple of ints or splitter
+            Folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter, or pairs
+            of rows to learn from and to forecast, for the rows that have an outcome and a weight.
         groups : array-like (n,), optional
             For calibrators that treat groups differently.
         time : array-like (n,), optional
             Each block is then forecast from the rows before it.
         classes : array-like (K,), optional
             Labels of the columns of scores.
-        cv : int, tuple of ints or splitter
-            Folds, at random and with equal shares of the classes; folds, repetitions and seed; or a splitter, or pairs
-            of rows to learn from and to forecast, for the rows that have an outcome and a weight.
+        X : array-like or frame (n, d), optional
+            For calibrators that take features.
         """
-        labels = None if groups is None else labels_of(groups, len(forecasts))
-        when = None if time is None else _times(time, len(forecasts))
-        used, outcomes, weights, known = learnable_rows(forecasts, y, sample_weight, classes)
+        labels, when, X = _beside(len(forecasts), **beside)
+        used, outcomes, weights, known = learnable_rows(forecasts, y, sample_weight, beside.get("classes"))
         table: Any = forecasts[used]
         given = known
         if known is not None:
@@ -109,13 +113,13 @@ class Trial:
             known = known[order]
         rows = np.arange(len(forecasts))[used]
         w = np.ones(len(outcomes)) if weights is None else weights
-        labels, when = (None if column is None else column[used] for column in (labels, when))
+        labels, when, X = (features_of(column, used) for column in (labels, when, X))
         codes = outcomes if known is None else encode(outcomes, known)
-        options = {"groups": labels, "time": when, "cv": cv}
-        distinct, splits = split_rows(table, codes, w, **options)
+        numbers = None if X is None else FeatureTable.learn(X, len(codes))(X, len(codes))
+        distinct, splits = split_rows(table, codes, w, groups=labels, time=when, features=numbers, cv=cv)
         kept = distinct.rows
-        labels, when = (None if column is None else column[kept] for column in (labels, when))
-        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known, given)
+        labels, when, X = (features_of(column, kept) for column in (labels, when, X))
+        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known, given, X)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -151,16 +155,17 @@ class Trial:
     # ---- calibrators ----
     def fitted(self, calibrator: Any, rows: Any = slice(None)) -> Any:
         """A copy of the calibrator, fitted to these rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        beside = {"groups": groups, "classes": self.classes}
+        beside = {**self._beside(rows), "classes": self.classes}
         return fit_with(
             clone(calibrator), self.forecasts[rows], self.y[rows], sample_weight=self.weights[rows], **beside
         )
 
     def made_by(self, fitted: Any, rows: Any = slice(None)) -> Any:
         """What a fitted calibrator makes of the forecasts of these rows."""
-        groups = None if self.groups is None else self.groups[rows]
-        return transform_with(fitted, self.forecasts[rows], groups=groups)
+        return transform_with(fitted, self.forecasts[rows], **self._beside(rows))
+
+    def _beside(self, rows: Any) -> dict[str, Any]:
+        return {"groups": None if self.groups is None else self.groups[rows], "X": features_of(self.X, rows)}
 
     def _unseen(self, calibrator: Any, split: Split) -> Any:
         train, test = split
@@ -253,6 +258,16 @@ def _tried(trial: Trial, candidate: Any, split: Split) -> Any:
         return trial._unseen(candidate, split)
     except ValueError as reason:
         return reason
+
+
+def _beside(
+    rows: int, *, groups: Any = None, time: Any = None, X: Any = None, classes: Any = None
+) -> tuple[Any, Any, Any]:
+    """Checked labels of groups, times, and features with their columns in order."""
+    if X is not None:
+        check_rows(X, rows)
+    labels = None if groups is None else labels_of(groups, rows)
+    return labels, None if time is None else _times(time, rows), by_name(X)
 
 
 def _times(time: Any, rows: int) -> NDArray[Any]:

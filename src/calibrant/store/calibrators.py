@@ -25,7 +25,7 @@ class SavedCalibrator(Protocol):
     """What `load` gives: a fitted calibrator of distributions, points or class scores."""
 
     def transform(self, forecasts: Any, **more: Any) -> Any:
-        """Calibrated forecasts; ``groups=`` for one that was fitted by groups."""
+        """Calibrated forecasts; ``groups=`` for one that was fitted by groups, ``X=`` for one with features."""
 
 
 class Description(TypedDict):

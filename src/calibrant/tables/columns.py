@@ -17,7 +17,7 @@ from ..distributions import Distribution, Ensemble, Normal, Quantiles
 
 Forecasts = Distribution | ClassScores | Array
 
-_LISTS = ("forecast", "keys", "group")
+_LISTS = ("forecast", "keys", "group", "feature", "category")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class Columns:
     group : tuple of str
     id : str, optional
         What rows are called.
+    feature : tuple of str
+        What else is known of rows, for calibrators that take features.
+    category : tuple of str
+        Those of the features that are texts; the others are numbers.
     scores_are : {"probabilities", "logits", "margins"}
         What the columns of classes hold.
 
@@ -57,6 +61,8 @@ class Columns:
     time: str | None = None
     scores_are: str = "probabilities"
     id: str | None = None
+    feature: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
 
     @property
     def task(self) -> str:
@@ -68,15 +74,19 @@ class Columns:
         nothing: dict[str, Any] = dict.fromkeys(roles)
         return replace(self, **nothing)
 
+    def without_features(self) -> Columns:
+        """The same, features left out."""
+        return replace(self, feature=(), category=())
+
     def names(self) -> list[str]:
         """Columns to read."""
         others = [name for name in (self.target, self.weight, self.time, self.id) if name]
-        return list(dict.fromkeys([*self.forecast, *others, *self.group]))
+        return list(dict.fromkeys([*self.forecast, *others, *self.group, *self.feature]))
 
     def types(self) -> dict[str, Any]:
         """What columns are to be read as where a file has no types."""
         numbers = [*self.forecast, self.weight, None if self.kind == "classes" else self.target]
-        texts = [*self.group, self.id, self.target if self.kind == "classes" else None]
+        texts = [*self.group, *self.category, self.id, self.target if self.kind == "classes" else None]
         found = {name: pa.float64() for name in numbers if name}
         return {name: pa.string() for name in texts if name} | found
 
@@ -106,7 +116,8 @@ class Columns:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without what is not there."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        found = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in found.items() if value or name not in ("feature", "category")}
 
     @classmethod
     def from_dict(cls, saved: Any) -> Self:
@@ -132,4 +143,5 @@ def _is_sound(saved: dict[str, Any]) -> bool:
     names = [name for role, value in lists.items() if role != "keys" for name in value]
     texts = all(isinstance(value, str) for value in (*single, *names))
     keys = all(isinstance(key, (str, int, float)) for key in lists.get("keys", ()))
-    return texts and keys and saved["kind"] in NAMES and saved.get("scores_are", KINDS[0]) in KINDS
+    parted = not texts or set(lists.get("category", ())) <= set(lists.get("feature", ()))
+    return texts and keys and parted and saved["kind"] in NAMES and saved.get("scores_are", KINDS[0]) in KINDS

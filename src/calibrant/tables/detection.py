@@ -12,6 +12,7 @@ from .._checks import one_of
 from ..adapters.class_scores import KINDS
 from ..adapters.names import Told, forecasts_told, level_of, same_level
 from .columns import Columns
+from .features import EVERY, with_features
 from .reading import Reading
 from .roles import Role, RoleError
 from .rows import MISSING, TRUTH, texts
@@ -38,6 +39,8 @@ class Asked:
         Names of columns.
     group : list of str
         Names of columns.
+    feature : list of str
+        Names of columns; "*" is for all that have no other role.
     quantile : list of str
         ``"0.1=q10"``, or just ``"q10"`` where the name tells the level.
     probability : list of str
@@ -62,6 +65,7 @@ class Asked:
     group: list[str] = field(default_factory=list)
     time: str | None = None
     id: str | None = None
+    feature: list[str] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
 
     def kinds(self) -> list[str]:
@@ -111,18 +115,19 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
         if getattr(asked, name)
     }
     groups = tuple(existing_column(table, name) for name in asked.group)
+    features = tuple(existing_column(table, name) for name in asked.feature if name != EVERY)
     kinds = asked.kinds()
     if len(kinds) > 1:
         raise RoleError(f"forecasts are of one kind; got {' with '.join(ROLES[kind] for kind in kinds)}.")
-    free = [name for name in table.columns if name not in {*roles.values(), *groups}]
+    free = [name for name in table.columns if name not in {*roles.values(), *groups, *features}]
     if kinds:
         columns = Columns(kinds[0], *_asked_for(kinds[0], table, asked, free), **roles)
     else:
-        told = _detected(table, free, roles.get("target"))
+        told = _detected(table, free, roles.get("target"), features)
         _check_levels(told.columns, told.keys if told.kind == "quantiles" else ())
         columns = Columns(told.kind, told.columns, told.keys, **roles)
         notes += [f"found {columns}", *([told.note] if told.note else [])]
-    columns = replace(columns, scores_are=asked.scores_are, group=groups)
+    columns = replace(columns, scores_are=asked.scores_are, group=groups, feature=features)
     if outcomes and columns.target is None:
         target = _target(table, columns)
         columns = replace(columns, target=target)
@@ -130,6 +135,9 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     if outcomes and columns.kind == "classes" and len(columns.forecast) == 1:
         columns = replace(columns, keys=_two_labels(table, columns))
         notes.append(f"`{columns.forecast[0]}` is the probability of {columns.keys[1]!r} against {columns.keys[0]!r}")
+    if asked.feature:
+        columns, more = with_features(table, columns, asked.feature)
+        columns, notes = replace(columns, feature=tuple(sorted(columns.feature))), [*notes, *more]
     return columns, notes
 
 
@@ -241,9 +249,9 @@ def _check_levels(names: tuple[str, ...], levels: tuple[float, ...]) -> None:
         raise RoleError(text, name=twice[0], other=twice[1], level=twice[2])
 
 
-def _detected(table: Table, free: list[str], target: str | None) -> Told:
+def _detected(table: Table, free: list[str], target: str | None, features: tuple[str, ...] = ()) -> Told:
     """The forecasts that names tell."""
-    usual = [name for name in table.columns if name.lower() in TARGETS]
+    usual = [name for name in table.columns if name.lower() in TARGETS and name not in features]
     target = target or (usual[0] if len(usual) == 1 else None)
     numbers = target is not None and pa.types.is_floating(table.schema.field(target).type)
     found = forecasts_told(free, numbers=numbers)

@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Any
 
 Spelling = Callable[[str, str], str]  # of an argument's name and an example of its value, which may be empty
-_LISTS = ("quantile", "probability", "group")
+_LISTS = ("quantile", "probability", "group", "feature")
 
 
 @dataclass(frozen=True)

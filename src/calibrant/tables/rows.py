@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .._checks import Array
+from ..calibration.feature_table import features_of
 from .columns import Columns, Forecasts
 from .roles import RoleError
 from .sources import Table
@@ -46,7 +47,8 @@ class TableRows:
 
     Outcomes of classes are the labels' places among ``columns.keys``. Rows without an outcome are not here, nor rows
     whose forecast is missing or infinite; ``numbers`` are the places of the others in the table, ``read`` is how many
-    rows were read to find them, ``blank`` how many of those have an outcome and no forecast.
+    rows were read to find them, ``blank`` how many of those have an outcome and no forecast. Features are numbers, NaN
+    where missing, and texts, null where missing.
     """
 
     parts: list[Array]
@@ -56,6 +58,7 @@ class TableRows:
     groups: NDArray[np.object_] | None = None
     time: NDArray[Any] | None = None
     ids: NDArray[np.object_] | None = None
+    features: pa.Table | None = None
     read: int = 0
     blank: int = 0
 
@@ -65,6 +68,7 @@ class TableRows:
     def take(self, rows: Any) -> TableRows:
         """Some of them."""
         kept: dict[str, Any] = {name: None if (v := getattr(self, name)) is None else v[rows] for name in _EXTRA}
+        kept["features"] = features_of(self.features, rows)
         return TableRows([part[rows] for part in self.parts], self.numbers[rows], **kept)
 
     @classmethod
@@ -73,6 +77,8 @@ class TableRows:
         parts = [np.concatenate(columns) for columns in zip(*(piece.parts for piece in pieces), strict=True)]
         there = [name for name in _EXTRA if getattr(pieces[0], name) is not None]
         extra: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in there}
+        if pieces[0].features is not None:
+            extra["features"] = pa.concat_tables([piece.features for piece in pieces])
         numbers = np.concatenate([np.asarray(piece.numbers) for piece in pieces])
         counts = {name: sum(getattr(piece, name) for piece in pieces) for name in ("read", "blank")}
         return cls(parts, numbers, **extra, **counts)
@@ -81,7 +87,8 @@ class TableRows:
 def scan_rows(table: Table, columns: Columns) -> Iterator[TableRows]:
     """Rows of a table that have an outcome and a forecast, batch by batch; where no target is named, a forecast."""
     start = 0
-    for batch in table.batches(columns.names(), columns.types()):
+    types = table.settled() if columns.feature else {}
+    for batch in table.batches(columns.names(), types | columns.types()):
         yield read_rows(batch, columns, start, strict=table.strict)
         start += batch.num_rows
 
@@ -107,14 +114,16 @@ def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0, *, strict
     groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
     time = None if columns.time is None else _time(batch, columns.time, places)
     ids = None if columns.id is None else texts(batch[columns.id])
-    return TableRows(parts, places, y, weights, groups, time, ids, read, blank)
+    features = _features(batch, columns, places)
+    return TableRows(parts, places, y, weights, groups, time, ids, features, read, blank)
 
 
 def stand_in(batch: pa.RecordBatch, columns: Columns) -> TableRows:
     """One row with some forecast in the first group of a batch: what comes of it tells columns, but no numbers."""
     first = batch.slice(0, 1)
     groups = np.column_stack([texts(first[name]) for name in columns.group]) if columns.group else None
-    return TableRows(columns.any_forecast(), RowRange(0, 1), groups=groups)
+    features = _features(first, columns, RowRange(0, 1))
+    return TableRows(columns.any_forecast(), RowRange(0, 1), groups=groups, features=features)
 
 
 def forecasts_of(columns: Columns, rows: TableRows) -> Forecasts:
@@ -130,12 +139,17 @@ def numbers(batch: pa.RecordBatch, name: str, places: RowNumbers) -> Array:
     """A column of numbers; missing ones are NaN."""
     column = _decoded(batch[name])
     kind = column.type
-    if not any(is_kind(kind) for is_kind in _NUMBERS):
+    if not are_numbers(kind):
         value, row = _first_value(column, places)
         raise ValueError(f"column `{name}` must be numbers; row {row} (the first is 0) holds {value!r} ({kind}).")
     if kind != pa.float64():
         column = column.cast(pa.float64(), safe=False)
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def are_numbers(kind: pa.DataType) -> bool:
+    """Whether values of a type are read as numbers: booleans are 0 and 1."""
+    return any(is_kind(kind) for is_kind in _NUMBERS)
 
 
 def texts(column: pa.Array) -> NDArray[np.object_]:
@@ -149,6 +163,19 @@ def _text(column: pa.Array) -> pa.Array:
         column = column.cast(pa.int64(), safe=False)
     text = column.cast(pa.string())
     return pc.if_else(pc.equal(text, ""), None, text)  # a text file has no other way to say nothing
+
+
+def _features(batch: pa.RecordBatch, columns: Columns, places: RowNumbers) -> pa.Table | None:
+    """Numbers and texts of the rows, by name; what is missing stays so."""
+    if not columns.feature:
+        return None
+    arrays = [
+        _text(_unless_nan(_decoded(batch[name])))
+        if name in columns.category
+        else pa.array(numbers(batch, name, places), pa.float64())
+        for name in columns.feature
+    ]
+    return pa.table(arrays, names=list(columns.feature))
 
 
 def _decoded(column: pa.Array) -> pa.Array:

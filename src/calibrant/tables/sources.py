@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ def _of_arrow(path: Path, name: str, reading: Reading) -> Table:
 def _of_text(path: Path, name: str, reading: Reading) -> Table:
     text = TextTable.of(path, name, reading)
     notes = () if text.delimiter == "," else (f"fields of {Path(name).name} are separated by {text.delimiter!r}",)
-    return Table(name, text.schema, None, "csv", text.scan, notes=notes, settled=text.settled)
+    return Table(name, text.schema, None, "csv", text.scan, notes=notes, settled=cache(text.settled))
 
 
 def _of_json(path: Path, name: str, reading: Reading) -> Table:
