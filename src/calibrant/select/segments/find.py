@@ -22,6 +22,7 @@ from .measured import extent
 from .search import Found, Search
 from .table import Segment, Segments, apart
 
+MAX_CONDITIONS, FDR, MIN_ROWS = 2, 0.05, 30
 MOST = 8  # segments that are measured
 ALIKE = 0.5  # share of their rows that two segments have in common, beyond which they are one
 
@@ -30,10 +31,10 @@ def find_segments(
     y: Any,
     forecasts: Any,
     X: Any,
-    max_conditions: int = 2,
+    max_conditions: int = MAX_CONDITIONS,
     *,
-    fdr: float = 0.05,
-    min_rows: int = 30,
+    fdr: float = FDR,
+    min_rows: int = MIN_ROWS,
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> Segments:
@@ -109,11 +110,16 @@ def find_segments(
     depth, least = count(max_conditions, "max_conditions"), count(min_rows, "min_rows", least=2)
     bound, rng = probability(fdr, "fdr"), np.random.default_rng(random_state)
     evaluation, weights, used = evaluated(y, forecasts, sample_weight)
-    table = FeatureTable.learn(X, len(used))
-    features = features_of(X, np.flatnonzero(used))
-    halves = _Halves.of(evaluation, weights, table(features, len(weights)), np.flatnonzero(used), rng)
-    found = halves.searched(table, depth, float(least))
-    return halves.measured(found, table, bound)
+    table, places = FeatureTable.learn(X, len(used)), np.flatnonzero(used)
+    halves = _Halves.of(evaluation, weights, table(features_of(X, places), len(weights)), places, rng)
+    return halves.measured(halves.searched(table, depth, float(least)), table, bound)
+
+
+def segments_of(evaluation: Evaluation, weights: Array, X: Any) -> Segments:
+    """As `find_segments` with its defaults, of rows that were evaluated already."""
+    table, places = FeatureTable.learn(X, len(weights)), np.arange(len(weights))
+    halves = _Halves.of(evaluation, weights, table(X, len(weights)), places, np.random.default_rng(0))
+    return halves.measured(halves.searched(table, MAX_CONDITIONS, float(MIN_ROWS)), table, FDR)
 
 
 def evaluated(y: Any, forecasts: Any, sample_weight: Any) -> tuple[Evaluation, Array, Any]:
