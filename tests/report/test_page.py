@@ -72,7 +72,7 @@ def test_all_parts_are_there(page: str, laws: Result) -> None:
         "How to apply it",
         "Notes",
     ]
-    # of three stages curve, sharpness, PIT, two fans; PIT and fans before; groups, segments, time, level, width; map and
+    # of three stages curve, sharpness, PIT, two fans; PIT and fans before; groups, segments, time, level, width; map,
     # comparison
     assert tree.count["figure"] == 3 * 5 + 3 + 5 + 2
     assert "calibrant fit 'a  b'\ncalibrant apply '<script>alert('x')</script>'" in tree.texts["code"]

@@ -64,7 +64,7 @@ def distribution_multicalibration_error(
     y, law, weights = paired(y_true, dist, sample_weight)
     scores, largest = score_intervals(law, y), 0.0
     for cell in FeatureCells(X, len(y), sample_weight, max_values, max_conditions):
-        labels = np.unique(cell, return_inverse=True)[1]
+        labels = (np.cumsum(np.bincount(cell) > 0) - 1)[cell]
         observed = observed_levels(scores, grid, weights, labels)
         off = np.abs(observed.frequency - grid) * np.sqrt(observed.rows[:, None] / (grid * (1 - grid)))
         largest = max(largest, float(off[observed.rows >= min(FEWEST, observed.rows.sum())].max(initial=0.0)))

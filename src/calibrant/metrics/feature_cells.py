@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._checks import Array, count, sample_weights
 from ..adapters.feature_columns import categories_of, codes_of, feature_columns, numbers_of
 
-Cells = NDArray[np.intp]
+Cells = NDArray[np.signedinteger[Any]]
+_SHORT = 2**15  # numbers below are sorted faster
 FEWEST = 10.0  # rows of a segment
 
 
@@ -61,12 +62,18 @@ class FeatureCells:
 
     def __iter__(self) -> Iterator[Cells]:
         """Yield the number of each row's segment, all rows first, then by combinations of features."""
+        return self.of(np.arange(self.rows))
+
+    def of(self, rows: NDArray[np.intp]) -> Iterator[Cells]:
+        """The same of rows in another order."""
         sizes = [int(codes.max(initial=0)) + 1 for codes in self.codes]
+        most = float(np.prod(sorted(sizes)[-self.depth :])) if self.depth else 1.0
+        ordered = [codes[rows].astype(np.int16 if most < _SHORT else np.intp) for codes in self.codes]
         for depth in range(min(self.depth, len(self.codes)) + 1):
             for chosen in combinations(range(len(self.codes)), depth):
-                cell = np.zeros(self.rows, dtype=np.intp)
+                cell = np.zeros(len(rows), dtype=np.int16 if most < _SHORT else np.intp)
                 for place in chosen:
-                    cell = cell * sizes[place] + self.codes[place]
+                    cell = cell * sizes[place] + ordered[place]
                 yield cell
 
 

@@ -106,6 +106,8 @@ def test_words():
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e12, 1e307])
 def test_short_numbers_are_between(scale, rng):
+    assert between(-np.inf, scale) in (-np.inf, scale / 2) or between(-np.inf, scale) < scale
+    assert scale <= between(scale, np.inf) < np.inf
     for low, high in np.sort(scale * rng.normal(size=(200, 2)), axis=1):
         assert low <= between(low, high) < high
 

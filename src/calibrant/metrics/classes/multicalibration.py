@@ -12,7 +12,6 @@ from ..._types import Labels, Weights
 from ..feature_cells import FEWEST, Cells, FeatureCells
 from .forecasts import EventForecasts, Probabilities, class_forecasts
 
-_SHORT = 2**15  # numbers below are sorted faster
 Scale = Literal["absolute", "sigma", "relative"]
 
 
@@ -37,7 +36,8 @@ def multicalibration_error(
     calibration error (ECCE) of Arrieta-Ibarra et al. (2022), which needs no bins; their largest one in units of its
     deviation is Guy et al.'s (2025), as the package mcgrad 0.1.5 works it out. Segments are all intersections of at
     most three features, each cut into three values, with ten rows or more. Without features it is the ECCE of all rows.
-    On the scale "sigma" about 2 is usual for one segment, and 5 is beyond chance for any number of them.
+    On the scale "sigma" 1.6 is the mean of one calibrated segment, and 5 is beyond chance for any number of them. All
+    combinations of 20 features on 100 000 rows take about 10 seconds, of two at a time 2.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _error(problem: EventForecasts, cells: FeatureCells, scale: Scale) -> float:
     order = np.argsort(problem.p, kind="stable")
     p, events = problem.p[order], problem.events[order]
     w = np.ones(len(p)) if problem.weights is None else problem.weights[order]
-    found = (cumulated_differences(cell[order], p, events, w) for cell in cells)
+    found = (cumulated_differences(cell, p, events, w) for cell in cells.of(order))
     whole, sigma = next(found)
     largest = max([_ratio(whole, sigma), *(_ratio(*each) for each in found)])
     if scale == "sigma":
@@ -99,9 +99,9 @@ def cumulated_differences(cell: Cells, p: Array, events: NDArray[np.bool_], weig
     >>> cumulated_differences(np.zeros(3, dtype=int), p, events, np.ones(3))
     (array([0.267]), array([0.233]))
     """
-    order = np.argsort(cell.astype(np.int16) if cell.max() < _SHORT else cell, kind="stable")
+    order = np.argsort(cell, kind="stable")
     cell, p, w = cell[order], p[order], weights[order]
-    step, variance = w * (events[order] - p), w * p * (1 - p)
+    step, variance = w * (events[order] - p), w * (p * (1 - p))
     start = np.flatnonzero(np.diff(cell, prepend=-1))
     last = np.append(start[1:], len(cell))
     total = np.cumsum(step)

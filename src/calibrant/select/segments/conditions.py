@@ -16,6 +16,7 @@ from ...regression.features import weighted_quantiles
 Mask = NDArray[np.bool_]
 Relation = Literal["=", ">", "<=", "is missing"]
 MOST_BINS = 24  # of a feature
+_WHOLE = 1e15  # whole numbers beyond are not written as such
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def between(low: float, high: float) -> float:
     (12.5, 3.0, 0.1)
     """
     low, high = float(low), float(high)
-    if low == round(low) and abs(low) < 1e15:
+    if abs(low) < _WHOLE and low == round(low):
         return low
     for digits in range(1, 18):
         cut = float(f"{low / 2 + high / 2:.{digits}g}")
