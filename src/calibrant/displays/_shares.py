@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, interval_levels
+from .._checks import Array, interval_levels, sample_weights
 from .._types import Numbers, Weights
 from ..metrics._inputs import paired
-from ..metrics.catalogue import _share
+from ..metrics.catalogue import Measured, _share
 from ..metrics.evaluation import LawEvaluation
 from ._axes import GREY, add_legend, percent, percents
 
@@ -33,11 +33,18 @@ def shares_inside(y_true: Numbers, dists: dict[str, Any], parts: Parts, coverage
     """Share of the outcomes of each part in intervals, with Wilson's 90 % interval around it."""
     levels, found = interval_levels(coverage, "coverage"), {}
     for name, dist in dists.items():
-        y, law, w = paired(y_true, dist, weights)
+        y, law, _ = paired(y_true, dist)
+        w = sample_weights(weights, len(y))
         inside, mass = LawEvaluation(law, y).between(*levels), np.ones(len(y)) if w is None else w
-        measured = [_share(inside[rows], mass[rows], float(mass[rows].sum())) for rows in parts]
+        measured = [_share_of(inside[rows], mass[rows]) for rows in parts]
         found[name] = np.array([(each.value, each.low, each.high) for each in measured])
     return found
+
+
+def _share_of(inside: Array, weights: Array) -> Measured:
+    """A share with its interval; not known where nothing has a weight."""
+    total = float(weights.sum())
+    return _share(inside, weights, total) if total > 0 else Measured(np.nan, np.nan, np.nan, np.nan)
 
 
 def coverage_label(coverage: Any) -> str:
