@@ -34,6 +34,7 @@ from calibrant.calibration.feature_table import by_name
 from calibrant.distributions.shifted import Shifted
 from calibrant.engines import analyse
 from calibrant.select.candidates import default_candidates, named
+from calibrant.select.methods import method
 from calibrant.select.trial import Trial
 
 N = 120
@@ -192,6 +193,11 @@ def test_auto_says_what_it_takes() -> None:
     assert "X" in takes_of(AutoCalibrator([Moving()])).beside and not takes_of(AutoCalibrator([Moving()])).needs
     assert "X" in takes_of(AutoCalibrator({"m": Moving()}, task="regression")).beside
     assert "X" not in takes_of(AutoCalibrator([ScaleCalibrator()])).beside
+    for features in (True, False):
+        for kind, asks in (("distributions", features), ("scores", False)):
+            assert ("X" in takes_of(method("auto", kind, features=features)[1]).beside) is asks
+    with pytest.raises(ValueError, match="`features` must be"):
+        AutoCalibrator(features="all").fit(Normal(np.zeros(30), 1.0), np.arange(30.0))
 
 
 def test_auto_with_trees_is_saved(tmp_path: Path) -> None:

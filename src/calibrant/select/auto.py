@@ -10,6 +10,7 @@ import numpy as np
 from joblib import parallel_config
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import one_of
 from ..adapters.class_scores import ClassScores
 from ..calibration import Calibrator
 from ..calibration.contract import Beside, Takes, takes_of, transform_with
@@ -134,6 +135,7 @@ class AutoCalibrator(Calibrator):
         X : array-like or frame (n, d), optional
             Features, as in `compare`.
         """
+        one_of(self.features, "features", (False, True))
         table = self._read_with(forecasts, y)
         beside: Beside = {"groups": groups, "classes": classes, "X": X}
         trial = Trial.of(table, y, sample_weight=sample_weight, cv=self._folds(), **beside)
