@@ -189,6 +189,7 @@ def test_the_table(rng):
     assert str(found[0]).startswith("region = south: ") and found[:1] == found.found
     none = find_segments(mean + noise, Normal(mean, 1.0), X, fdr=0.001)
     assert len(none) == 0 and str(none).startswith("No segment") and len(none.to_frame()) == 0
+    assert none.to_frame().columns.tolist() == frame.columns.tolist()
 
 
 def test_the_same_again(rng):

@@ -15,6 +15,11 @@ from ...calibration.feature_table import FeatureTable
 from ...metrics.catalogue import Measured
 from .conditions import Condition, Mask, hold, in_words
 
+COLUMNS = (
+    "segment", "rows", "share", "kind", "fault", "estimate", "low", "high", "p_value", "adjusted", "promised",
+    "observed", "observed_low", "observed_high",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class Segment:
@@ -68,22 +73,10 @@ class Segment:
 
     def to_dict(self) -> dict[str, Any]:
         """What a line of the table says."""
-        return {
-            "segment": self.name,
-            "rows": self.rows,
-            "share": self.share,
-            "kind": self.kind,
-            "fault": self.fault,
-            "estimate": self.estimate.value,
-            "low": self.estimate.low,
-            "high": self.estimate.high,
-            "p_value": self.p_value,
-            "adjusted": self.adjusted,
-            "promised": self.promised,
-            "observed": self.observed.value,
-            "observed_low": self.observed.low,
-            "observed_high": self.observed.high,
-        }
+        found, came = self.estimate, self.observed
+        wrong = (self.kind, self.fault, found.value, found.low, found.high, self.p_value, self.adjusted)
+        values = (self.name, self.rows, self.share, *wrong, self.promised, came.value, came.low, came.high)
+        return dict(zip(COLUMNS, values, strict=True))
 
     def __str__(self) -> str:
         return f"{self.name}: {self.fault} ({self.estimate.low:.2g} to {self.estimate.high:.2g})"
@@ -137,8 +130,7 @@ class Segments(Sequence[Segment]):
         """Pandas frame: a row a segment."""
         import pandas as pd
 
-        names = [segment.to_dict() for segment in self.found]
-        return pd.DataFrame(names) if names else pd.DataFrame(columns=["segment", "rows", "share", "kind", "fault"])
+        return pd.DataFrame([segment.to_dict() for segment in self.found], columns=list(COLUMNS))
 
     def __repr__(self) -> str:
         """The table."""
