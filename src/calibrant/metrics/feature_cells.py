@@ -68,10 +68,11 @@ class FeatureCells:
         """The same of rows in another order."""
         sizes = [int(codes.max(initial=0)) + 1 for codes in self.codes]
         most = float(np.prod(sorted(sizes)[-self.depth :])) if self.depth else 1.0
-        ordered = [codes[rows].astype(np.int16 if most < _SHORT else np.intp) for codes in self.codes]
+        kind: Any = np.int16 if most < _SHORT else np.intp
+        ordered = [codes[rows].astype(kind) for codes in self.codes]
         for depth in range(min(self.depth, len(self.codes)) + 1):
             for chosen in combinations(range(len(self.codes)), depth):
-                cell = np.zeros(len(rows), dtype=np.int16 if most < _SHORT else np.intp)
+                cell = np.zeros(len(rows), dtype=kind)
                 for place in chosen:
                     cell = cell * sizes[place] + ordered[place]
                 yield cell
