@@ -25,6 +25,7 @@ OTHERS = {
     "cost": "what each calibrator costs where nothing is wrong",
     "harmless": "the default map on forecasts that are right, and on counts",
     "real_data": "the default calibrator on all regression sets and three base models",
+    "segments": "a hidden segment is found first, and none where nothing is wrong",
     "selection": "the choice of `AutoCalibrator` against the best single method",
     "stack": "the stack against its base on all regression sets",
     "classification": "class probabilities: the choice against the best single method",

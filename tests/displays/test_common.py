@@ -57,6 +57,10 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
     "REC": (rooms.RECDisplay.from_predictions(Y, X), "mean absolute error 0.6277"),
     "ROC": (rooms.ROCDisplay.from_predictions(LABELS, P), "area 0.940, hull 0.941"),
     "Reliability": (rooms.ReliabilityDisplay.from_predictions(LABELS, P), "error 0.129, floor 0.014"),
+    "Segment": (
+        rooms.SegmentDisplay.from_predictions(Y, LAW, X[:, None]),
+        "1 segment, first all rows: ",
+    ),
     "Sharpness": (rooms.SharpnessDisplay.from_forecasts(LAW), "mean 1"),
     "SingleForecast": (
         rooms.SingleForecastDisplay.from_predictions(Y, {"base": LAW}, row=3),

@@ -102,3 +102,11 @@ def test_bad_bins(y: np.ndarray) -> None:
         ConditionalCoverageDisplay.from_predictions(y, RIGHT, x=[1, 2, 3])
     with pytest.raises(ValueError, match="`groups` must have one label per forecast"):
         GroupCoverageDisplay.from_predictions(y, RIGHT, groups=["a"])
+
+
+def test_rows_without_weight_are_as_if_they_were_not_there():
+    y, law = np.array([0.0, 9.0, 0.0, 0.0, 9.0]), Normal(np.zeros(5), 1.0)
+    display = GroupCoverageDisplay.from_predictions(y, law, groups=list("aabbc"), sample_weight=[0, 1, 1, 1, 0])
+    found = dict(zip(display.names, display.sides["forecasts"][:, 0], strict=True))
+    assert found["a"] == 0.0 and found["b"] == 1.0 and np.isnan(found["c"]) and display.names[-1] == "c"
+    display.plot()

@@ -65,6 +65,14 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "rec": lambda ax: [rooms.RECDisplay.from_predictions(Y, points).plot(ax=ax) for points in (0.5 * X, X)],
     "reliability": lambda ax: rooms.ReliabilityDisplay.from_predictions(LABELS, P).plot(ax=ax),
     "roc": lambda ax: rooms.ROCDisplay.from_predictions(LABELS, P, threshold=0.5).plot(ax=ax),
+    "segment": lambda ax: rooms.SegmentDisplay(
+        names=["region = north and price > 12.5", "age is missing"],
+        faults=["1.9 times too narrow", "0.4 σ too low"],
+        sides={
+            "before": np.array([[0.6, 0.55, 0.65], [0.83, 0.8, 0.87]]),
+            "after": np.array([[0.88, 0.84, 0.92], [0.9, 0.87, 0.93]]),
+        },
+    ).plot(ax=ax),
     "sharpness": lambda ax: [SharpnessDisplay.from_forecasts(law).plot(ax=ax) for law in (NARROW, WIDE)],
     "single_forecast": lambda ax: rooms.SingleForecastDisplay.from_predictions(
         Y, {"narrow": NARROW, "wide": WIDE}, row=50

@@ -33,6 +33,8 @@ ANY_NUMBER = MEANS | {
         y, p, kernel="gaussian", bandwidth=0.3, **k
     ),
     "kernel_calibration_test": metrics.kernel_calibration_test,
+    "multicalibration_error": metrics.multicalibration_error,
+    "multicalibration_error_sigma": lambda y, p, **k: metrics.multicalibration_error(y, p, scale="sigma", **k),
     "spiegelhalter_test": metrics.spiegelhalter_test,
     "auc": metrics.auc,
 }

@@ -30,6 +30,7 @@ OTHERS = {
     "calibration_error_counts": lambda y, d, **k: metrics.calibration_error(y, d, weights="counts", **k),
     "calibration_error_debiased": lambda y, d, **k: metrics.calibration_error(y, d, debiased=True, **k),
     "distribution_calibration_error": metrics.distribution_calibration_error,
+    "distribution_multicalibration_error": metrics.distribution_multicalibration_error,
     "marginal_calibration": lambda y, d, **k: metrics.marginal_calibration(y, d, points=[1, 3, 4.5], **k),
     "marginal_calibration_error": metrics.marginal_calibration_error,
     "threshold_reliability": metrics.threshold_reliability,

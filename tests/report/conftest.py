@@ -12,7 +12,7 @@ from calibrant import Normal, PlattCalibrator, QuantileCalibrator, ScaleCalibrat
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.engines import Result, analyse
 from calibrant.engines.decision import Check, Decision
-from calibrant.engines.result import Bin
+from calibrant.engines.result import Bin, WrongSegment
 from calibrant.metrics.catalogue import Measured
 
 EVIL = "<script>alert('x')</script>"
@@ -66,7 +66,14 @@ def laws() -> Result:
         worst=[replace(row, group=f"region = {EVIL}", time="2024-01-31", id=f"id {EVIL}") for row in result.worst],
         made="2024-01-31",
         fingerprint="0123abcd",
-    )
+        features=np.zeros((n, 1)),
+        segments=[
+            WrongSegment(
+                f"region = {EVIL} and price > 12.5", 40.0, 0.1, "1.9 times too narrow", f"right {EVIL}", 0.01,
+                Measured(0.6, 0.02, 0.57, 0.63), Measured(0.9, 0.02, 0.87, 0.93),
+            )
+        ],
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")

@@ -64,6 +64,7 @@ def test_all_parts_are_there(page: str, laws: Result) -> None:
         "Calibration and sharpness",
         "Forecasts",
         "Groups",
+        "Where it is wrong",
         "Over time",
         "By what was predicted",
         "Worst rows",
@@ -71,8 +72,9 @@ def test_all_parts_are_there(page: str, laws: Result) -> None:
         "How to apply it",
         "Notes",
     ]
-    # of three stages curve, sharpness, PIT, two fans; PIT and fans before; groups, time, level, width; map, comparison
-    assert tree.count["figure"] == 3 * 5 + 3 + 4 + 2
+    # of three stages curve, sharpness, PIT, two fans; PIT and fans before; groups, segments, time, level, width; map,
+    # comparison
+    assert tree.count["figure"] == 3 * 5 + 3 + 5 + 2
     assert "calibrant fit 'a  b'\ncalibrant apply '<script>alert('x')</script>'" in tree.texts["code"]
     assert len([text for text in tree.texts["title"] if text.startswith("PIT ")]) == 10 * 4
 
@@ -89,14 +91,15 @@ def test_the_first_screen_says_what_to_do(page: str, laws: Result) -> None:
 
 def test_contents_lead_to_sections(page: str) -> None:
     links = re.findall(r'<a href="#([^"]+)">([^<]+)</a>', page)
-    assert links == re.findall(r'<section id="([^"]+)"><h2>([^<]+)</h2>', page) and len(links) == 10
+    assert links == re.findall(r'<section id="([^"]+)"><h2>([^<]+)</h2>', page) and len(links) == 11
 
 
 def test_what_is_not_there_is_left_out(laws: Result) -> None:
     empty = replace(laws, decision=Decision("good", ""), conditional=[], over_time=[], groups=[], worst=[], notes=[])
-    tree = Tree(render(replace(empty, made="", fingerprint="", command="")))
+    tree = Tree(render(replace(empty, made="", fingerprint="", command="", features=None, segments=[])))
     assert tree.texts["h1"] == [laws.verdict.replace(" %", "\u00a0%")]
-    assert not {"Over time", "By what was predicted", "Groups", "Worst rows", "Notes"} & set(tree.texts["h2"])
+    gone = {"Over time", "By what was predicted", "Groups", "Where it is wrong", "Worst rows", "Notes"}
+    assert not gone & set(tree.texts["h2"])
     assert "Checks" not in tree.texts.get("b", [])
 
 
@@ -109,6 +112,9 @@ def test_values_of_groups_bins_and_worst_rows(page: str, laws: Result) -> None:
         text.startswith(f"{group.name}, {group.rows:g} rows; before: {100 * group.before['coverage_90'].value:.1f} %")
         for text in titles
     )
+    assert any(text.endswith("40 rows; before: 60.0 % (57.0 to 63.0 %)") and "region = " in text for text in titles)
+    part = page.split("<h2>Where it is wrong</h2>")[1].split("</section>")[0]
+    assert "1.9 times too narrow" in part and "right &lt;script&gt;" in part and "in 90 % intervals, after" in part
     part = page.split("<h2>Worst rows</h2>")[1].split("</section>")[0]
     assert part.count("2024-01-31") >= len(laws.worst) and "id &lt;script&gt;" in part
 

@@ -18,6 +18,7 @@ from .point_calibration import PointCalibrationDisplay
 from .rec import RECDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
+from .segments import SegmentDisplay
 from .sharpness import SharpnessDisplay
 from .single_forecast import SingleForecastDisplay
 from .threshold_map import ThresholdMapDisplay
@@ -40,6 +41,7 @@ __all__ = [
     "RECDisplay",
     "ROCDisplay",
     "ReliabilityDisplay",
+    "SegmentDisplay",
     "SharpnessDisplay",
     "SingleForecastDisplay",
     "ThresholdMapDisplay",

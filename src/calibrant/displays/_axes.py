@@ -1,7 +1,8 @@
-"""What all pictures share: axes to draw on, colours, a quiet style, and the law that a model predicts."""
+"""What all pictures share: axes to draw on, colours, a quiet style, and few numbers and short dates beside axes."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which colour-blind readers tell apart
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 GREY = "#7F7F7F"
+MOST_TICKS = 5
 DIAGONAL = "_diagonal"  # a label with an underscore stays out of the legend
 
 
@@ -82,3 +84,17 @@ def percent(share: float) -> str:
     ('90 %', '99.9 %')
     """
     return f"{round(100 * share, 4):g} %"
+
+
+def percents(axis: Any) -> None:
+    """Shares in percents, few of them."""
+    ticker: Any = import_module("matplotlib.ticker")
+    axis.set_major_locator(ticker.MaxNLocator(MOST_TICKS))
+    axis.set_major_formatter(lambda value, _: f"{round(100 * value, 6):g} %")
+
+
+def short_dates(axis: Any) -> None:
+    """Years, months or days, as little as tells them apart."""
+    dates: Any = import_module("matplotlib.dates")
+    locator = dates.AutoDateLocator(minticks=3, maxticks=6)
+    axis.set(major_locator=locator, major_formatter=dates.ConciseDateFormatter(locator))

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, interval_levels
+from .._checks import Array, interval_levels, sample_weights
 from .._types import Numbers, Weights
 from ..metrics._inputs import paired
-from ..metrics.catalogue import _share
+from ..metrics.catalogue import Measured, _share
 from ..metrics.evaluation import LawEvaluation
-from ._axes import GREY, add_legend, percent
+from ._axes import GREY, add_legend, percent, percents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+APART = 0.3  # of two forecasts of one part, in parts
 Parts = Sequence[NDArray[np.intp]]  # rows of each part
 Sides = dict[str, Array]  # by name of the forecasts: value, low and high end of each part (m, 3)
 
@@ -32,11 +33,18 @@ def shares_inside(y_true: Numbers, dists: dict[str, Any], parts: Parts, coverage
     """Share of the outcomes of each part in intervals, with Wilson's 90 % interval around it."""
     levels, found = interval_levels(coverage, "coverage"), {}
     for name, dist in dists.items():
-        y, law, w = paired(y_true, dist, weights)
+        y, law, _ = paired(y_true, dist)
+        w = sample_weights(weights, len(y))
         inside, mass = LawEvaluation(law, y).between(*levels), np.ones(len(y)) if w is None else w
-        measured = [_share(inside[rows], mass[rows], float(mass[rows].sum())) for rows in parts]
+        measured = [_share_of(inside[rows], mass[rows]) for rows in parts]
         found[name] = np.array([(each.value, each.low, each.high) for each in measured])
     return found
+
+
+def _share_of(inside: Array, weights: Array) -> Measured:
+    """A share with its interval; not known where nothing has a weight."""
+    total = float(weights.sum())
+    return _share(inside, weights, total) if total > 0 else Measured(np.nan, np.nan, np.nan, np.nan)
 
 
 def coverage_label(coverage: Any) -> str:
@@ -69,6 +77,23 @@ def draw_dots(ax: Axes, at: Array, ends: Array, *, vertical: bool, style: dict[s
         pair = ([place] * 3, along) if vertical else (along, [place] * 3)
         drawn += ax.plot(*pair, marker="o", markevery=[1], **style)
     return drawn
+
+
+def draw_sides(
+    ax: Axes, names: Sequence[str], sides: Sides, goal: float, colors: Sequence[str], kwargs: dict[str, Any]
+) -> tuple[dict[str, list[Line2D]], Line2D]:
+    """A line a part, one below the other, with a dot for each of the forecasts; the dots by name, and the goal."""
+    at, dots = np.arange(len(names), dtype=np.float64), {}
+    drawn = draw_goal(ax, goal, vertical=False)
+    for k, (side, ends) in enumerate(sides.items()):
+        step = APART * (k - (len(sides) - 1) / 2)
+        style = {"color": colors[k % len(colors)], "linewidth": 1.8, "markersize": 4.5} | kwargs
+        dots[side] = draw_dots(ax, at + step, ends, vertical=False, style=style)
+    ax.set(yticks=at, yticklabels=names, ylim=(len(names) - 0.4, -0.6))
+    ax.grid(False, axis="y")
+    percents(ax.xaxis)
+    legend_above(ax, dots, drawn, spelled(goal, goal > 0))
+    return dots, drawn
 
 
 def draw_goal(ax: Axes, goal: float, *, vertical: bool) -> Line2D:

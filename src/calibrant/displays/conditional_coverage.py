@@ -13,7 +13,7 @@ from .._checks import interval_levels, sample_weights
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..metrics._inputs import equal_mass_bins
-from ._axes import COLOURS, add_title, dress
+from ._axes import COLOURS, MOST_TICKS, add_title, dress, percents, short_dates
 from ._base import Display
 from ._places import positions
 from ._shares import (
@@ -27,7 +27,6 @@ from ._shares import (
     shares_inside,
     spelled,
 )
-from ._ticks import MOST_TICKS, percents, short_dates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,15 +16,11 @@ from ._base import Display
 from ._shares import (
     Sides,
     coverage_label,
-    draw_dots,
-    draw_goal,
+    draw_sides,
     forecasts_by_name,
-    legend_above,
     nominal_of,
     shares_inside,
-    spelled,
 )
-from ._ticks import percents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
 
 MOST = 40  # groups that can be read
 PITCH = 0.25  # inches a group
-APART = 0.3  # of two forecasts of one group, in groups
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,15 +143,6 @@ class GroupCoverageDisplay(Display):
 
     def _draw(self, ax: Axes, title: str, kwargs: dict[str, Any]) -> None:
         dress(ax)
-        at, several = np.arange(len(self.names), dtype=np.float64), len(self.sides) > 1
-        self.goal_ = draw_goal(ax, self.goal, vertical=False)
-        self.dots_ = {}
-        for k, (side, ends) in enumerate(self.sides.items()):
-            step = APART * (k - (len(self.sides) - 1) / 2) if several else 0.0
-            style = {"color": self.colors[k % len(self.colors)], "linewidth": 1.8, "markersize": 4.5} | kwargs
-            self.dots_[side] = draw_dots(ax, at + step, ends, vertical=False, style=style)
-        ax.set(yticks=at, yticklabels=self.names, ylim=(len(self.names) - 0.4, -0.6), xlabel=self.label)
-        ax.grid(False, axis="y")
-        percents(ax.xaxis)
-        legend_above(ax, self.dots_, self.goal_, spelled(self.goal, self.goal > 0))
+        self.dots_, self.goal_ = draw_sides(ax, self.names, self.sides, self.goal, self.colors, kwargs)
+        ax.set_xlabel(self.label)
         add_title(ax, title, loc="left", pad=24)

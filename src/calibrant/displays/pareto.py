@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from .._checks import Array
 from .._types import Numbers, Weights
 from ..metrics import anderson_darling, nll
-from ._axes import COLOURS, GREY, add_legend, add_title, dress
+from ._axes import COLOURS, GREY, MOST_TICKS, add_legend, add_title, dress
 from ._base import Display
-from ._ticks import MOST_TICKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,6 +2,6 @@
 
 from .analysis import analyse
 from .decision import Check, Decision
-from .result import Bin, Group, Result, WorstRow
+from .result import Bin, Group, Result, WorstRow, WrongSegment
 
-__all__ = ["Bin", "Check", "Decision", "Group", "Result", "WorstRow", "analyse"]
+__all__ = ["Bin", "Check", "Decision", "Group", "Result", "WorstRow", "WrongSegment", "analyse"]

@@ -25,6 +25,7 @@ from .bins import conditional_bins, time_bins
 from .deciding import decide
 from .fingerprint import fingerprint
 from .result import Group, Result, Table, WorstRow
+from .segments import wrong_segments
 from .sides import Sides, mean_surplus, surplus
 from .verdict import verdict
 
@@ -63,7 +64,8 @@ def analyse(
         Labels to break the measures down by, each column on its own. One correction for all competes with one a group,
         by all columns together.
     X : array-like or frame (n, d), optional
-        Features, for the candidates that take them; the result keeps those of its rows.
+        Features, for the candidates that take them and for the segments in which forecasts are wrong (see
+        :func:`~calibrant.find_segments`); the result keeps those of its rows.
 
     Examples
     --------
@@ -96,6 +98,7 @@ def _looked_at(sides: Sides, made: dict[str, Any], comparison: Comparison, colum
     """What there is to say of the two sides."""
     trial, chosen = sides.trial, comparison.chosen
     seen = trial.rows[trial.tested]
+    features = features_of(trial.X, trial.tested)
     by_group = _groups({name: labels[seen] for name, labels in columns.items()}, sides)
     bins = conditional_bins(sides), time_bins(sides)
     measures = dict(zip(comparison.names, comparison.measures, strict=True))
@@ -116,7 +119,8 @@ def _looked_at(sides: Sides, made: dict[str, Any], comparison: Comparison, colum
         worst=_worst(sides, made.get(NONE, made[chosen])),
         fingerprint=fingerprint(trial.forecasts, trial.y, trial.weights, trial.groups, trial.time),
         made=date.today().isoformat(),
-        features=features_of(trial.X, trial.tested),
+        features=features,
+        segments=wrong_segments(sides, features),
     )
 
 

@@ -93,6 +93,38 @@ class Bin:
         return vars(self) | _plain({"before": self.before, "after": self.after})
 
 
+@dataclass(frozen=True)
+class WrongSegment:
+    """Rows that conditions on features describe, in which forecasts are wrong; measured on rows it was not found on.
+
+    Attributes
+    ----------
+    name : str
+        The conditions in words.
+    rows, share : float
+        Rows that were measured, with their weights, and their share of all that were.
+    fault_before, fault_after : str
+        What is wrong, before and after the chosen calibration.
+    p_value : float
+        Adjusted for the false discovery rate.
+    before, after : Measured
+        Share of outcomes in 90 % intervals; of classes how much more often the event came than was forecast.
+    """
+
+    name: str
+    rows: float
+    share: float
+    fault_before: str
+    fault_after: str
+    p_value: float
+    before: Measured
+    after: Measured
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold of it."""
+        return vars(self) | _plain({"before": self.before, "after": self.after})
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Forecasts, their outcomes, and how good the forecasts are, before and after calibration.
@@ -118,6 +150,8 @@ class Result:
         Worst calibrated first.
     by_class : list of Group
         Each class: share of the rows that have it, mean forecast of it, and how far off the forecasts are.
+    segments : list of WrongSegment
+        Where forecasts are wrong, by the features, the worst first.
     worst : list of WorstRow
     calibrator : fitted calibrator, optional
         The chosen one, fitted to all rows.
@@ -165,6 +199,7 @@ class Result:
     fingerprint: str = ""
     made: str = ""
     features: Any = None
+    segments: list[WrongSegment] = field(default_factory=list)
 
     def __repr__(self) -> str:
         """Rows, stages and the choice."""
@@ -204,6 +239,7 @@ class Result:
             "chosen": self.chosen,
             "measures": {stage: _plain(table) for stage, table in self.measures.items()},
             "groups": [group.to_dict() for group in self.groups],
+            "segments": [segment.to_dict() for segment in self.segments],
             "classes": [group.to_dict() for group in self.by_class],
             "conditional": [part.to_dict() for part in self.conditional],
             "over_time": [part.to_dict() for part in self.over_time],

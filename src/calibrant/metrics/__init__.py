@@ -9,7 +9,8 @@ uniformity tests. :func:`summary` is one table. Calibration of points: :func:`me
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
-:func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table.
+:func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table. In every segment of the
+features: :func:`multicalibration_error`, of laws :func:`distribution_multicalibration_error`.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`.
 Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
@@ -25,12 +26,14 @@ from .classes.calloss import calloss
 from .classes.ece import ece
 from .classes.kernel_calibration import kernel_calibration_error, kernel_calibration_floor, kernel_calibration_test
 from .classes.labels import ClassProportions, accuracy, class_proportions, confusion, f_measure, macro_accuracy
+from .classes.multicalibration import multicalibration_error
 from .classes.noise_floor import noise_floor
 from .classes.probabilities import class_sharpness, log_loss
 from .classes.smooth_ece import smooth_ece
 from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
+from .distribution_multicalibration import distribution_multicalibration_error
 from .intervals import coverage
 from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
@@ -80,6 +83,7 @@ __all__ = [
     "crps",
     "crps_decomposition",
     "distribution_calibration_error",
+    "distribution_multicalibration_error",
     "ece",
     "ence",
     "error_tolerance",
@@ -101,6 +105,7 @@ __all__ = [
     "mean_interval",
     "mean_ratio",
     "mse",
+    "multicalibration_error",
     "nll",
     "nll_decomposition",
     "noise_floor",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..displays import ConditionalCoverageDisplay, GroupCoverageDisplay
+from ..displays import ConditionalCoverageDisplay, GroupCoverageDisplay, SegmentDisplay
 from ..displays.group_coverage import MOST
 from ..engines.result import Bin, Result
 from ..metrics.catalogue import LEVEL, Measured, label
@@ -55,6 +55,22 @@ def groups(result: Result) -> str:
     interval = " Lines: 90 % intervals." if np.isfinite(next(iter(shown.sides.values()))[:, 1:]).any() else ""
     caption = f"{_label(result)}, by {column}: {which}, before calibration.{interval}"
     return svg.picture(caption, (3.3, shown._figure_size()[1]), lambda ax: _hover(shown, ax, named, found, order, key))
+
+
+def segments(result: Result) -> str:
+    """Segments in which forecasts are wrong, as dots with intervals."""
+    known = result.segments
+    found = {side: [getattr(segment, side) for segment in known] for side in sides(result)}
+    label = OF_BINS[result.task]
+    shown = SegmentDisplay(
+        names=[both_ends(segment.name, NAMED) for segment in known],
+        faults=[clean(segment.fault_before, NAMED) for segment in known],
+        sides=_ends(found), goal=GOAL[result.task], label=label, colors=[colour(side) for side in found],
+    )  # fmt: skip
+    named = [f"{clean(segment.name, NAMED)}, {segment.rows:.10g} rows" for segment in known]
+    caption = f"{label}, where forecasts are wrong: the worst first. Lines: 90 % intervals."
+    every = list(range(len(known)))
+    return svg.picture(caption, shown._figure_size(), lambda ax: _hover(shown, ax, named, found, every, "share"))
 
 
 def _column(names: list[str]) -> tuple[str, list[str]]:

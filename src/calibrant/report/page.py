@@ -149,6 +149,7 @@ class Page:
             "had not seen it.</p>",
             **pictures(),
             "Groups": self._groups(),
+            "Where it is wrong": self._segments(),
             "Over time": self._bins(self.result.over_time, "time"),
             "By what was predicted": self._bins(self.result.conditional, "level", "width"),
             "Worst rows": self._worst(),
@@ -214,6 +215,18 @@ class Page:
         drawn = f'<div class="pictures">{coverage_pictures.groups(self.result)}</div>'
         first = f"<p>{which}, by {label(CALIBRATION[self.result.task])} before calibration.</p>"
         return self._after_chosen() + drawn + first + tables.groups_table(self.result)
+
+    def _segments(self) -> str:
+        if self.result.features is None:
+            return ""
+        if not self.result.segments:
+            return "<p>No segment of the features in which forecasts are wrong, as far as these rows tell.</p>"
+        told = (
+            "<p>Segments of the features in which forecasts are wrong, the worst first: found on one half of the rows, "
+            "measured on the other. On average at most 5 % of such segments are chance.</p>"
+        )
+        drawn = f'<div class="pictures">{coverage_pictures.segments(self.result)}</div>'
+        return self._after_chosen() + drawn + told + tables.segments_table(self.result)
 
     def _after_chosen(self) -> str:
         chosen = self.result.chosen

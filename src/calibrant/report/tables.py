@@ -111,6 +111,22 @@ def _sides_table(
     return table(heads, rows)
 
 
+def segments_table(result: Result) -> str:
+    """Segments in which forecasts are wrong, the worst first."""
+    both, changed = NONE in result.stages, result.chosen != NONE
+    share = "in 90 % intervals" if result.task == "regression" else "came more often"
+    heads = ["segment", "rows", *["what is wrong"] * both, *["after"] * (changed or not both)]
+    heads += [f"{share}, before"] * both + [f"{share}, after"] * (changed or not both)
+    rows = []
+    for each in result.segments:
+        cells = [name_cell(each.name), Cell(f"{each.rows:.10g}", each.rows)]
+        cells += [Cell(safe(each.fault_before))] * both + [Cell(safe(each.fault_after))] * (changed or not both)
+        cells += [measure_cell(each.before, "share")] * both
+        cells += [measure_cell(each.after, "share")] * (changed or not both)
+        rows.append((cells, ""))
+    return table([Cell(head) for head in heads], rows)
+
+
 def worst_table(result: Result) -> str:
     """Rows whose outcome surprised most, with their id, group and time where there are such."""
     both, worst = NONE in result.stages, result.worst

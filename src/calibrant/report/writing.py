@@ -59,7 +59,8 @@ def report(
     time : array-like (n,), optional
         Dates or numbers. Each row is then calibrated by rows before it, and drift is looked for.
     X : array-like or frame (n, d), optional
-        Features, for the candidates that take them; the result keeps those of its rows.
+        Features, for the candidates that take them and for the segments in which forecasts are wrong (see
+        :func:`~calibrant.find_segments`); the result keeps those of its rows.
     classes : array-like (K,), optional
         Labels of the columns of class scores.
 

@@ -16,8 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import Array, plain_array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
+from ..adapters.feature_columns import check_rows
 from ..calibration.contract import Beside, as_forecasts, fit_with, transform_with
-from ..calibration.feature_table import FeatureTable, by_name, check_rows, features_of
+from ..calibration.feature_table import FeatureTable, by_name, features_of
 from ..calibration.labels import labels_of
 from ..calibration.pit_watch import unwatched
 from ..calibration.rows import learnable_rows

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import Array, believed, count, number
+from ...adapters.feature_columns import check_rows
 from ...calibration import RegressionCalibrator
 from ...calibration.contract import Takes
-from ...calibration.feature_table import FeatureTable, check_rows, features_of
+from ...calibration.feature_table import FeatureTable, features_of
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import check_law_forecasts
 from ...calibration.threads import one_thread

@@ -1,0 +1,85 @@
+"""How wrong forecasts are in a segment, with intervals, in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..._checks import Array
+from ...metrics._inputs import average
+from ...metrics.catalogue import LEVEL, MEASURES, Measured, _mean, _share
+from ...metrics.evaluation import Evaluation, LawEvaluation
+from ...regression.features import weighted_quantiles
+from .conditions import Mask
+from .faults import COVERAGE, ClassFaults, Faults, LawFaults
+
+_SIGMA = np.array([0.15865525393145707, 0.5, 0.8413447460685429])  # levels of the scores -1, 0 and 1
+_MEDIAN_NOISE, _WIDTH_NOISE = 1.2533, 0.9618  # standard errors of median and half-width of one normal score
+_REACH = float(ndtri(0.5 + LEVEL / 2))
+
+
+class Extent(NamedTuple):
+    """How wrong: a number with its interval, in words; what was promised, and what came."""
+
+    estimate: Measured
+    fault: str
+    promised: float
+    observed: Measured
+
+
+def extent(kind: str, evaluation: Evaluation, faults: Faults, rows: Mask) -> Extent:
+    """How wrong the forecasts of some rows are.
+
+    Of laws: the median score, in predicted standard deviations; the real width over the forecast one, half the distance
+    of the scores' 16 and 84 % quantiles; or the share of outcomes in 90 % intervals. Intervals are those of scores that
+    are normal in the segment. Of classes: how much more often the event came than was forecast.
+    """
+    if isinstance(faults, LawFaults) and isinstance(evaluation, LawEvaluation):
+        w = faults.weights[rows]
+        observed = MEASURES[f"coverage_{100 * COVERAGE:g}"].measured(evaluation[rows], w)
+        estimate = observed if kind == "coverage" else _of_scores(kind, faults.z[rows], w)
+        return Extent(estimate, _of_laws(kind, estimate.value), COVERAGE, observed)
+    if isinstance(faults, ClassFaults):
+        event, w = faults.events[kind], faults.weights[rows]
+        p, came = event.p[rows], event.events[rows].astype(np.float64)
+        estimate = _mean(came - p, w, float(w.sum()))
+        return Extent(estimate, _of_classes(kind, estimate.value), average(p, w), _share(came, w, float(w.sum())))
+    raise TypeError(f"no faults of {type(evaluation).__name__} are known.")
+
+
+def _of_scores(kind: str, z: Array, weights: Array) -> Measured:
+    low, middle, high = weighted_quantiles(z, weights, _SIGMA)
+    with np.errstate(invalid="ignore"):
+        width, n = float((high - low) / 2), float(weights.sum())
+    if kind == "bias":
+        error = _MEDIAN_NOISE * width / np.sqrt(n)
+        return Measured(float(middle), error, float(middle - _REACH * error), float(middle + _REACH * error))
+    error = _WIDTH_NOISE / np.sqrt(n)
+    return Measured(width, width * error, width * np.exp(-_REACH * error), width * np.exp(_REACH * error))
+
+
+def _of_laws(kind: str, value: float) -> str:
+    """The fault in words.
+
+    >>> _of_laws("bias", -0.42), _of_laws("width", 1.93), _of_laws("width", 0.5), _of_laws("coverage", 0.723)
+    ('0.42 σ too high', '1.9 times too narrow', '2 times too wide', '90 % intervals hold 72 %')
+    """
+    if kind == "bias":
+        return f"{abs(value):.2g} σ too {'low' if value > 0 else 'high'}"
+    if kind == "width":
+        return f"{value:.2g} times too narrow" if value >= 1 else f"{1 / max(value, 1e-300):.2g} times too wide"
+    return f"{100 * COVERAGE:g} % intervals hold {100 * value:.0f} %"
+
+
+def _of_classes(kind: str, value: float) -> str:
+    """The fault in words.
+
+    >>> _of_classes("bias", 0.12), _of_classes("confidence", -0.034)
+    ('12 points too low', '3.4 points overconfident')
+    """
+    points = f"{100 * abs(value):.2g} points"
+    if kind == "bias":
+        return f"{points} too {'low' if value > 0 else 'high'}"
+    return f"{points} {'under' if value > 0 else 'over'}confident"
