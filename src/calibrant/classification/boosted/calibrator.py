@@ -38,9 +38,9 @@ class BoostedClassCalibrator(ScoreCalibrator):
 
     s are the log probabilities of the K classes as they were forecast; of two classes all are log odds, and softmax is
     the sigmoid. m is a simple map of them, `BetaCalibrator` of two classes, else that one, `TemperatureCalibrator` or
-    `DirichletCalibrator`, and t are sums of small trees on the features X and the log odds, one a class and round.
-    They start at 0 and follow the log loss by Newton steps: LightGBM with slopes :math:`p_j - [y = j]` and curvatures
-    :math:`\tfrac{K}{K-1}p_j(1 - p_j)`, of two classes :math:`p(1 - p)`.
+    `DirichletCalibrator` (of more than ten classes `VectorCalibrator`), and t are sums of small trees on the features
+    X and the log odds, one a class and round. They start at 0 and follow the log loss by Newton steps: LightGBM with
+    slopes :math:`p_j - [y = j]` and curvatures :math:`\tfrac{K}{K-1}p_j(1 - p_j)`, of two classes :math:`p(1 - p)`.
 
     Unseen rows of five folds tell all choices: the map, which is fitted in each fold, and its share :math:`\lambda`
     from 0 to 1; the number of rounds, looked at every 20, with none unless the log loss falls by more than one standard
@@ -58,9 +58,9 @@ class BoostedClassCalibrator(ScoreCalibrator):
 
     Parameters
     ----------
-    n_rounds : int, default 600
+    n_rounds : int, default 300
         Most rounds, each with a tree a class; of two classes with one tree.
-    rate : float, default 0.05
+    rate : float, default 0.1
         Share of each Newton step that is taken.
     n_leaves : int, default 8
         Most leaves of a tree, 2 to 8.
@@ -76,7 +76,7 @@ class BoostedClassCalibrator(ScoreCalibrator):
     Attributes
     ----------
     start_ : str
-        "scores", or the map: "temperature", "beta" or "dirichlet".
+        "scores", or the map: "temperature", "beta", "vector" or "dirichlet".
     map_ : calibrator or None
         The map m, if there is one.
     share_ : float
@@ -110,9 +110,9 @@ class BoostedClassCalibrator(ScoreCalibrator):
 
     def __init__(
         self,
-        n_rounds: int = 600,
+        n_rounds: int = 300,
         *,
-        rate: float = 0.05,
+        rate: float = 0.1,
         n_leaves: int = MOST_LEAVES,
         min_rows: int = 20,
         random_state: Any = None,

@@ -14,6 +14,7 @@ from ..base import CLIP, ScoreCalibrator, clipped
 from ..beta import BetaCalibrator
 from ..dirichlet import DirichletCalibrator
 from ..temperature import TemperatureCalibrator
+from ..vector import VectorCalibrator
 from .lines import FOLDS, Lines
 from .objective import ClassLikelihood
 
@@ -23,9 +24,11 @@ MOST_LOOKED = 20_000  # lines that tell how good it is
 MAPS: dict[str, type[ScoreCalibrator]] = {
     "temperature": TemperatureCalibrator,
     "beta": BetaCalibrator,
+    "vector": VectorCalibrator,
     "dirichlet": DirichletCalibrator,
 }
 SCORES = "scores"
+MOST_PAIRED = 10  # classes of which each pair has a weight
 
 
 class Held(NamedTuple):
@@ -54,7 +57,9 @@ class Problem(NamedTuple):
     @property
     def names(self) -> list[str]:
         """Of the ways to start, the simplest first."""
-        return [SCORES, "beta"] if self.scores.n_classes == 2 else [SCORES, *MAPS]
+        if self.scores.n_classes == 2:
+            return [SCORES, "beta"]
+        return [SCORES, "temperature", "beta", "dirichlet" if self.scores.n_classes <= MOST_PAIRED else "vector"]
 
     @property
     def is_small(self) -> bool:
