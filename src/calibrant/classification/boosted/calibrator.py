@@ -219,6 +219,8 @@ class BoostedClassCalibrator(ScoreCalibrator):
             raise ValueError("BoostedClassCalibrator: spreads must be positive, one a feature.")
         if not (self.map_ is None or isinstance(self.map_, tuple(MAPS.values()))) or not 0 < self.nearest_ < 0.5:
             raise ValueError("BoostedClassCalibrator: it must start at the scores or at a map of them.")
+        if not 0 <= self.share_ <= 1:
+            raise ValueError("BoostedClassCalibrator.share_ must be between 0 and 1.")
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if what it makes of examples, with all features missing, are no probabilities."""
