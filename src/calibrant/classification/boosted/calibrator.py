@@ -58,9 +58,9 @@ class BoostedClassCalibrator(ScoreCalibrator):
 
     Parameters
     ----------
-    n_rounds : int, default 300
+    n_rounds : int, default 400
         Most rounds, each with a tree a class; of two classes with one tree.
-    rate : float, default 0.1
+    rate : float, default 0.07
         Share of each Newton step that is taken.
     n_leaves : int, default 8
         Most leaves of a tree, 2 to 8.
@@ -110,9 +110,9 @@ class BoostedClassCalibrator(ScoreCalibrator):
 
     def __init__(
         self,
-        n_rounds: int = 300,
+        n_rounds: int = 400,
         *,
-        rate: float = 0.1,
+        rate: float = 0.07,
         n_leaves: int = MOST_LEAVES,
         min_rows: int = 20,
         random_state: Any = None,
