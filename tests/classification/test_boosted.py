@@ -111,18 +111,23 @@ def test_very_many_lines_are_sampled(rng, monkeypatch):
 
     monkeypatch.setattr(starts, "MOST_SEEN", 50)
     monkeypatch.setattr(starts, "MOST_LOOKED", 10)
-    lines = lines_of(rng.normal(size=(400, 1)), rng.integers(0, 2, 400), np.ones(400), 0)
-    for k, part in enumerate(held_out(lines, 0)):
+    p, codes = rng.random(400), np.arange(400) % 10 // 9
+    lines = lines_of(p[:, None], codes, np.ones(400), 0)
+    problem = Problem(ClassScores(np.column_stack([1 - p, p])), codes, lines, 1e-12)
+    for k, part in enumerate(held_out(problem, 0)):
         assert len(part.train) == 50 and len(part.test) == 10
         assert (lines.fold[part.test] == k).all() and (lines.fold[part.train] != k).all()
         assert (np.diff(part.test) > 0).all() and len(set(part.train.tolist())) == 50
+        assert codes[lines.row[part.train]].sum() == 5 and codes[lines.row[part.test]].sum() == 1
+    assert not problem.is_small
+    assert problem._replace(codes=np.arange(400) % 20 // 19).is_small
 
 
 def test_unseen_lines_are_forecast_by_maps_that_have_not_seen_them(rng):
     p, codes = rng.random(200), rng.integers(0, 2, 200)
     lines = lines_of(p[:, None], codes, np.ones(200), 0)
     problem = Problem(ClassScores(np.column_stack([1 - p, p])), codes, lines, 1e-12)
-    held = held_out(lines, 0)
+    held = held_out(problem, 0)
     start = Start("beta", [problem.fitted("beta", part.train) for part in held], 0.25)
     found = problem.unseen(start, held)
     for k in range(FOLDS):

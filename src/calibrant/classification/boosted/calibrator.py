@@ -172,7 +172,7 @@ class BoostedClassCalibrator(ScoreCalibrator):
             self.start_, self.share_, self.stretch_ = problem.names[-1], 1.0, 1.0
             self.n_rounds_, self.forest_, _, self.gain_ = nothing(0, self._sizes, self._outputs)
         else:
-            held = held_out(problem.lines, how.seed)
+            held = held_out(problem, how.seed)
             start = best_start(problem, held)
             self.start_, self.share_ = start.name, start.share
             self._grow(problem, start, held, x, how)

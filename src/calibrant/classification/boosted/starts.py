@@ -65,7 +65,8 @@ class Problem(NamedTuple):
     def is_small(self) -> bool:
         """Whether there are too few rows, or too few of a second class, to hold some out."""
         second = np.sort(np.bincount(self.codes[self.lines.row], minlength=2))[-2]
-        return bool(self.lines.n_rows < FEWEST_ROWS or second < FOLDS)
+        seen = min(1.0, MOST_SEEN / len(self.lines.row))
+        return bool(self.lines.n_rows < FEWEST_ROWS or second * seen < FOLDS)
 
     def fitted(self, name: str, lines: Any = slice(None)) -> Any:
         """A map of that name, fitted to some lines; None for the scores as they are."""
@@ -112,14 +113,18 @@ def _logs(scores: ClassScores, clip: float) -> Array:
     return scores.log_odds(clip)[:, 1:] if scores.n_classes == 2 else scores.log_probabilities(clip)
 
 
-def held_out(lines: Lines, seed: int) -> list[Held]:
-    """The folds; of very many lines some, drawn at random."""
-    rng = np.random.default_rng(seed)
+def held_out(problem: Problem, seed: int) -> list[Held]:
+    """The folds; of very many lines some, drawn at random, each class with its share."""
+    rng, codes = np.random.default_rng(seed), problem.codes[problem.lines.row]
 
     def some(rows: Rows, most: int) -> Rows:
-        return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
+        if len(rows) <= most:
+            return rows
+        rows = rng.permutation(rows)
+        by_class = rows[np.argsort(codes[rows], kind="stable")]
+        return np.sort(by_class[np.arange(most) * len(rows) // most])
 
-    folds = [lines.fold == k for k in range(FOLDS)]
+    folds = [problem.lines.fold == k for k in range(FOLDS)]
     return [Held(some(np.flatnonzero(~f), MOST_SEEN), some(np.flatnonzero(f), MOST_LOOKED)) for f in folds]
 
 
