@@ -4,5 +4,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-_OPTIONAL = {"torch": "src/calibrant/forecasters/*.py", "lightgbm": "src/calibrant/regression/boosted/calibrator.py"}
-collect_ignore_glob = [files for package, files in _OPTIONAL.items() if not find_spec(package)]
+_OPTIONAL = {
+    "torch": ["src/calibrant/forecasters/*.py"],
+    "lightgbm": [
+        "src/calibrant/regression/boosted/calibrator.py",
+        "src/calibrant/classification/boosted/calibrator.py",
+    ],
+}
+collect_ignore_glob = [path for package, files in _OPTIONAL.items() if not find_spec(package) for path in files]

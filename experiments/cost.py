@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant import DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
+from calibrant import BoostedClassCalibrator, DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.calibration.contract import fit_with, transform_with
 from calibrant.classification import PriorShiftCalibrator
@@ -76,6 +76,8 @@ def contestants() -> Iterator[Contestant]:
         if name not in METHODS["scores"] or METHODS["scores"][name].classes == 2:
             yield Contestant("two classes", name, make())
         yield Contestant("three classes", name, make())
+    for what in ("two classes", "three classes"):
+        yield Contestant(what, "boosted", BoostedClassCalibrator())
     yield Contestant("two classes", "prior shift", PriorShiftCalibrator())
     yield Contestant("three classes", "prior shift", PriorShiftCalibrator())
 
@@ -121,18 +123,24 @@ def rise(contestant: Contestant, n: int, seed: int) -> float:
         warnings.simplefilter("ignore")  # few rows, marginal calibration
         if contestant.what in ("laws", "points"):
             return _rise_of_laws(contestant, n, rng, seed)
-        return _rise_of_classes(contestant, n, rng)
+        return _rise_of_classes(contestant, n, rng, seed)
 
 
 def _rise_of_laws(contestant: Contestant, n: int, rng: np.random.Generator, seed: int) -> float:
     points = contestant.what == "points"
     (known, y), (fresh, outcomes) = (_laws(rng, rows, points) for rows in (n, FRESH))
     old, new = (law.loc if points else law for law in (known, fresh))
-    X, X_new = (np.random.default_rng([rows, seed]).normal(size=(rows, FEATURES)) for rows in (n, FRESH))
+    X, X_new = _features(n, seed)
     made = transform_with(fit_with(clone(contestant.calibrator), old, y, X=X), new, X=X_new)
     if not hasattr(made, "logpdf"):
         made = Normal(made, 1.0)
     return float(np.mean(fresh.logpdf(outcomes) - made.logpdf(outcomes)))
+
+
+def _features(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Features of n rows and of the fresh ones, which tell nothing."""
+    known, fresh = (np.random.default_rng([rows, seed]).normal(size=(rows, FEATURES)) for rows in (n, FRESH))
+    return known, fresh
 
 
 def _laws(rng: np.random.Generator, n: int, points: bool) -> tuple[Normal, np.ndarray]:
@@ -141,12 +149,13 @@ def _laws(rng: np.random.Generator, n: int, points: bool) -> tuple[Normal, np.nd
     return Normal(mu, spread), mu + spread * noise
 
 
-def _rise_of_classes(contestant: Contestant, n: int, rng: np.random.Generator) -> float:
+def _rise_of_classes(contestant: Contestant, n: int, rng: np.random.Generator, seed: int) -> float:
     k = 2 if contestant.what == "two classes" else 3
     p, fresh = (_probabilities(rng, rows, k) for rows in (n, FRESH))
     labels = (p.cumsum(axis=1) < rng.uniform(size=(n, 1))).sum(axis=1)
-    fitted = fit_with(clone(contestant.calibrator), ClassScores(p, classes=np.arange(k)), labels)
-    made = np.asarray(transform_with(fitted, ClassScores(fresh, classes=np.arange(k))))
+    X, X_new = _features(n, seed)
+    fitted = fit_with(clone(contestant.calibrator), ClassScores(p, classes=np.arange(k)), labels, X=X)
+    made = np.asarray(transform_with(fitted, ClassScores(fresh, classes=np.arange(k)), X=X_new))
     with np.errstate(divide="ignore"):
         return float(np.mean(np.sum(fresh * (np.log(fresh) - np.log(made)), axis=1)))
 

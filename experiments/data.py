@@ -139,6 +139,15 @@ def load(name: str, folder: str | Path | None = None, *, by_time: bool = False) 
     return Dataset(name, entry["task"], X, _target(target, entry["task"], logged), features, time, groups)
 
 
+def frame_of(name: str, folder: str | Path | None = None) -> pd.DataFrame:
+    """Features as the file has them, rows in its order; texts, and numbers that are names, as categories."""
+    path = data_folder(folder)
+    entry = next(entry for entry in _manifest(path) if entry["name"] == name)
+    frame = pd.read_csv(path / entry["file"]).drop(columns=entry["target"])
+    texts = {*entry["categorical_features"], *CODES.get(name, ())} & set(frame.columns)
+    return frame.astype(dict.fromkeys(texts, "category"))
+
+
 def splits(dataset: Dataset, n_splits: int = 20, seed: int = 0, *, block: float = BLOCK) -> Iterator[Split]:
     """Random splits, three quarters to train on, or rolling origins for a time-ordered set.
 

@@ -29,6 +29,7 @@ OTHERS = {
     "selection": "the choice of `AutoCalibrator` against the best single method",
     "stack": "the stack against its base on all regression sets",
     "classification": "class probabilities: the choice against the best single method",
+    "mcgrad": "class probabilities put right with the features beside them, and MCGrad's",
     "swapped": "the joint calibration of three classes: what the test sees",
     "bella": "which measure sees which fault",
     "scipy_families": "every family of scipy: right, or refused in a line",

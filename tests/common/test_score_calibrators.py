@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
 import calibrant
-from calibrant import PriorShiftCalibrator
+from calibrant import BoostedClassCalibrator, PriorShiftCalibrator
 from calibrant.classification.base import ScoreCalibrator
 from calibrant.classification.beta import BetaCalibrator
 from calibrant.classification.binning import BinningCalibrator
@@ -26,7 +26,22 @@ from calibrant.classification.smooth_isotonic import SmoothIsotonicCalibrator
 from calibrant.classification.temperature import TemperatureCalibrator
 from calibrant.classification.vector import VectorCalibrator
 from calibrant.classification.venn_abers import VennAbersCalibrator
-from tests.common.examples import exported, unlisted_calibrators
+from tests.common.examples import can_fit, exported, unlisted_calibrators
+
+
+class Boosted(BoostedClassCalibrator):
+    """With a feature that tells nothing."""
+
+    def fit(self, scores, y, **beside):
+        return super().fit(scores, y, X=_nothing(scores), **beside)
+
+    def transform(self, scores):
+        return super().transform(scores, X=_nothing(scores))
+
+
+def _nothing(scores):
+    return np.zeros((len(scores) if hasattr(scores, "__len__") else 1, 1))
+
 
 LISTED = {
     "platt": PlattCalibrator(),
@@ -44,8 +59,10 @@ LISTED = {
     "one against rest": OneVsRestCalibrator(PlattCalibrator()),
     "one against rest, scikit-learn": OneVsRestCalibrator(IsotonicRegression(out_of_bounds="clip")),
 }
-CALIBRATORS = LISTED | unlisted_calibrators(ScoreCalibrator, LISTED, but=(PriorShiftCalibrator,))  # has no labels
-NO_MARGINS = {"beta, abm", "beta, ab", "beta, am", "beta, a", "temperature", "vector", "dirichlet"}
+OTHERS = unlisted_calibrators(ScoreCalibrator, LISTED, but=(PriorShiftCalibrator, BoostedClassCalibrator))
+EVERY = LISTED | OTHERS | {"boosted": Boosted(20)}  # the shift of priors has no labels
+CALIBRATORS = {name: calibrator for name, calibrator in EVERY.items() if can_fit(calibrator)}
+NO_MARGINS = {"boosted", "beta, abm", "beta, ab", "beta, am", "beta, a", "temperature", "vector", "dirichlet"}
 NO_LEVEL = {"beta, ab", "beta, a", "temperature"}  # 1/2 stays 1/2
 FEW_STEPS = {"BayesianBinningCalibrator"}  # of classes with a hundred rows each
 every = pytest.mark.parametrize("name", CALIBRATORS)
@@ -84,7 +101,8 @@ def frozen(array):
 
 def test_every_calibrator_is_here():
     of_scores = set(exported(calibrant, ScoreCalibrator).values())
-    assert len(of_scores) >= 10 and of_scores - {PriorShiftCalibrator} == {type(c) for c in CALIBRATORS.values()}
+    tried = {type(c) for c in EVERY.values()} - {Boosted} | {BoostedClassCalibrator}
+    assert len(of_scores) >= 10 and of_scores - {PriorShiftCalibrator} == tried
 
 
 @every

@@ -10,6 +10,7 @@ import pytest
 from experiments.data import (
     classification_sets,
     data_folder,
+    frame_of,
     load,
     regression_sets,
     splits,
@@ -63,6 +64,12 @@ def test_categories_become_indicators_and_numbers_stay(folder: Path) -> None:
     np.testing.assert_array_equal(data.X, [[1.5, 0, 1], [2.5, 1, 0], [3.5, 0, 1], [4.5, 1, 0]])
     np.testing.assert_array_equal(data.y, [10, 20, 30, 40])
     assert not data.time_ordered and data.groups is None and len(data) == 4
+
+
+def test_frames_keep_categories(folder: Path) -> None:
+    frame = frame_of("plain", folder)
+    assert list(frame) == ["size", "colour"] and str(frame["colour"].dtype) == "category"
+    assert frame["size"].tolist() == [1.5, 2.5, 3.5, 4.5] and frame["colour"].tolist() == ["red", "blue"] * 2
 
 
 def test_rows_in_time_order_are_split_by_time_on_request(folder: Path) -> None:

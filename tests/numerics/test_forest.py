@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from calibrant.calibration.boosting.from_lightgbm import forest_of
 from calibrant.numerics.forest import Forest
-from calibrant.regression.boosted.from_lightgbm import forest_of
 
 
 def tree(**changes):
@@ -40,7 +40,7 @@ def test_a_tree_without_nodes_is_its_first_leaf():
     none = tree(feature=np.full((1, 7), -1), members=np.empty((0, 3), dtype=int))
     none._check_sound()
     assert none(np.zeros((2, 2)))[:, 0].tolist() == [1, 1]
-    assert not forest_of([], np.array([0, 0]))(np.zeros((3, 2))).any()
+    assert not forest_of([], np.array([0, 0]), 2)(np.zeros((3, 2))).any()
 
 
 def test_a_sound_tree_is_sound():
@@ -112,13 +112,13 @@ def test_equals_lightgbm_with_missing_values_and_categories(rng):
     for _ in range(60):
         model.update(fobj=lambda p, _: ((p - np.column_stack([target, target**2])), np.ones((n, 2))))
     sizes = np.array([0, 0, 0, 40, 3])
-    forest = forest_of([(model, 60)], sizes)
+    forest = forest_of([(model, 60)], sizes, 2)
     forest._check_sound()
     assert len(forest.members) > 100 and len(forest) == 120
     new = np.column_stack([rng.normal(size=(n, 3)) * 2, rng.integers(0, 60, n), rng.integers(0, 5, n)])
     new[rng.random(new.shape) < 0.2] = np.nan
     for rows in (x, new):
         assert np.allclose(forest(rows), model.predict(rows, raw_score=True), rtol=0, atol=1e-9)
-    some = forest_of([(model, 30), (model, 10)], sizes)(new)
+    some = forest_of([(model, 30), (model, 10)], sizes, 2)(new)
     parts = [model.predict(new, raw_score=True, num_iteration=k) for k in (30, 10)]
     assert np.allclose(some, np.mean(parts, axis=0), rtol=0, atol=1e-9)

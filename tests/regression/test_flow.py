@@ -11,7 +11,8 @@ from sklearn.base import clone
 
 from calibrant import Gamma, Normal, Poisson, StudentT, metrics
 from calibrant.maps.flow import FlowMap
-from calibrant.regression.features import fit_basis, fit_features, merged, weighted_quantiles
+from calibrant.numerics.copies import merged
+from calibrant.regression.features import fit_basis, fit_features, weighted_quantiles
 from calibrant.regression.flow import FlowCalibrator, _Problem
 from experiments.song2019.toy.toy import toy
 

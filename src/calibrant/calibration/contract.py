@@ -85,7 +85,10 @@ def transform_with(calibrator: Any, forecasts: Any, **beside: Any) -> Any:
 def refuse_features(X: Any, calibrator: Any, who: str) -> None:
     """Raise ValueError if features were given and nobody takes them."""
     if X is not None and "X" not in takes_of(calibrator).beside:
-        raise ValueError(f"`X` was given, but {who} takes no features. Use BoostedCalibrator, or leave X out.")
+        raise ValueError(
+            f"`X` was given, but {who} takes no features. Use BoostedCalibrator or "
+            "BoostedClassCalibrator, or leave X out."
+        )
 
 
 def as_forecasts(made: Any, classes: Any = None) -> Any:

@@ -6,6 +6,7 @@ from .bayes.decisions import bayes_decisions
 from .bayes.kernel import KernelDensitiesCalibrator
 from .beta import BetaCalibrator
 from .binning import BinningCalibrator
+from .boosted.calibrator import BoostedClassCalibrator
 from .decisions import DecisionCalibrator
 from .dirichlet import DirichletCalibrator
 from .estimator import CalibratedClassifier
@@ -28,6 +29,7 @@ __all__ = [
     "BetaCalibrator",
     "BetaDensitiesCalibrator",
     "BinningCalibrator",
+    "BoostedClassCalibrator",
     "CalibratedClassifier",
     "ConcavityRepair",
     "DecisionCalibrator",

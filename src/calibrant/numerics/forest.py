@@ -14,6 +14,7 @@ from .._checks import Array
 from .blocks import row_blocks
 
 MOST_LEAVES = 8  # of a tree: one bit of a byte each
+MOST_OUTPUTS = 100
 _BLOCK = 65_536  # trees times rows looked at together
 
 Bytes = NDArray[np.uint8]
@@ -178,7 +179,7 @@ class Forest:
         )
         yield self.value.dtype.kind != "f" or not np.isfinite(self.value).all(), "leaves must be finite"
         yield bool(np.isnan(self.threshold).any()), "thresholds must not be missing"
-        yield not 1 <= self.n_outputs <= 100 or bool(np.any(self.categories < 0)), "counts must be counts"
+        yield not 1 <= self.n_outputs <= MOST_OUTPUTS or bool(np.any(self.categories < 0)), "counts must be counts"
         yield bool(np.any((self.output < 0) | (self.output >= self.n_outputs))), "outputs must be there"
         yield bool(np.any(np.diff(self.output) < 0)), "outputs must not decrease"
         yield bool(np.any((self.feature < -1) | (self.feature >= len(self.categories)))), "features must be there"

@@ -8,30 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Array, believed, count, number
+from ..._checks import Array, believed, number
 from ...adapters.feature_columns import check_rows
 from ...calibration import RegressionCalibrator
+from ...calibration.boosting.features import given, standardised, standards
+from ...calibration.boosting.from_lightgbm import need_lightgbm
+from ...calibration.boosting.growing import Grown, Growth, Part, boost, nothing
 from ...calibration.contract import Takes
 from ...calibration.feature_table import FeatureTable, features_of
+from ...calibration.pit_watch import effective_rows
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import check_law_forecasts
 from ...calibration.threads import one_thread
 from ...distributions import Distribution, Recalibrated
 from ...maps import AffineMap, Map, UnitTails
+from ...numerics.copies import merged
 from ...numerics.forest import MOST_LEAVES
 from ...numerics.soundness import check_finite
-from ..features import merged, scores_by_row, weighted_quantiles
+from ..features import scores_by_row, weighted_quantiles
 from ..quantile import QuantileCalibrator
-from .boosting import STEP, Boosted, Growth, Sample, boost, nothing
-from .from_lightgbm import need_lightgbm
-from .objective import scales
+from .objective import StudentLikelihood, scales, stretches
 
 FEWEST_ROWS = 40  # different ones, below which no trees are grown
 _FOLDS = 5
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
-_LARGEST = 1e30  # of standardised features
 _MOST_COPIES = 10.0  # of a row, on average, that are believed
 _DIGITS = 9  # to which copies of a row agree
+_INSTEAD = "StackCalibrator"
 
 
 class BoostedCalibrator(RegressionCalibrator):
@@ -134,10 +137,10 @@ class BoostedCalibrator(RegressionCalibrator):
         X : array-like or frame (n, d)
         sample_weight : array-like (n,), optional
         """
-        self._growth()
+        Growth.of(self), self._nu()
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        check_rows(_given(X), len(laws))
+        check_rows(given(X, _INSTEAD), len(laws))
         with one_thread():
             self._fit(laws[rows], y, None if weights is None else believed(weights), features_of(X, rows))
         self.n_rows_ = len(y)
@@ -146,48 +149,49 @@ class BoostedCalibrator(RegressionCalibrator):
     def transform(self, forecasts: Any, *, X: Any = None) -> Distribution:
         """Calibrated forecasts of the same rows, whose features are X, columns as in `fit`."""
         check_is_fitted(self)
-        return self._transform(self._read(forecasts), _given(X))
+        return self._transform(self._read(forecasts), given(X, _INSTEAD))
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None, X: Any = None) -> None:
         need_lightgbm()
         self.table_ = FeatureTable.learn(X, len(y))
         raw = self._raw(forecasts, X)
-        self.centres_, self.spreads_ = _standards(raw, self._sizes)
-        sample = _sample(forecasts, y, weights, self._standardised(raw))
+        self.centres_, self.spreads_ = standards(raw, self._sizes)
+        sample = _sample(forecasts, y, weights, standardised(raw, self.centres_, self.spreads_))
         self.span_ = (float(sample.z.min()), float(sample.z.max()))
         self.location_, self.scale_ = sample.standards()
-        grown = self._grow(sample, self._growth())
-        self.n_rounds_, self.forest_, self.stretch_, unseen, self.gain_ = grown
+        grown = self._grow(sample, Growth.of(self))
+        self.n_rounds_, self.forest_, unseen, self.gain_ = grown
         if not self.n_rounds_:
+            self.stretch_ = np.ones(2)
             self.rest_ = QuantileCalibrator().fit(forecasts, y, sample_weight=weights)
             return
-        v = self._shifts(unseen)(sample.z)
+        likelihood = self._likelihood(sample)
+        self.stretch_ = stretches(likelihood.u, unseen, likelihood.weights, likelihood.nu)
+        v = self._shifts(self.stretch_ * unseen)(sample.z)
         ends = (float(v.min()), float(v.max()))
         heavy = forecasts.has_heavy_tails
         self.rest_ = QuantileCalibrator().fit_scores(v, sample.weights, ends, n_rows=len(y), heavy_tails=heavy)
 
-    def _growth(self) -> Growth:
-        leaves = count(self.n_leaves, "n_leaves", least=2)
-        if leaves > MOST_LEAVES:
-            raise ValueError(f"`n_leaves` must be at most {MOST_LEAVES}; got {leaves}.")
-        return Growth(
-            count(self.n_rounds, "n_rounds", least=STEP),
-            number(self.rate, "rate", above=0, below=1),
-            leaves,
-            count(self.min_rows, "min_rows"),
-            number(self.nu, "nu", least=1),
-            int(np.random.default_rng(0 if self.random_state is None else self.random_state).integers(2**31 - 1)),
-            1 if self.n_jobs is None else count(self.n_jobs, "n_jobs"),
-        )
+    def _nu(self) -> float:
+        return number(self.nu, "nu", least=1)
 
-    def _grow(self, sample: _Scores, how: Growth) -> Boosted:
+    def _likelihood(self, sample: _Scores) -> StudentLikelihood:
+        u = np.clip((sample.z - self.location_) / self.scale_, -_FARTHEST, _FARTHEST)
+        weights = believed(sample.weights, _MOST_COPIES * (int(sample.rows.max()) + 1) / len(u))
+        return StudentLikelihood(u, weights, self._nu())
+
+    def _grow(self, sample: _Scores, how: Growth) -> Grown:
         lines = int(sample.rows.max()) + 1
         if lines < FEWEST_ROWS or self.scale_ <= 0:
-            return nothing(len(sample.z), self._sizes)
-        u = np.clip((sample.z - self.location_) / self.scale_, -_FARTHEST, _FARTHEST)
-        fold = np.random.default_rng(how.seed).permutation(lines) % _FOLDS
-        weights = believed(sample.weights, _MOST_COPIES * lines / len(u))
-        return boost(Sample(u, weights, sample.x[sample.rows], fold[sample.rows]), self._sizes, how)
+            return nothing(len(sample.z), self._sizes, 2)
+        likelihood = self._likelihood(sample)
+        fold = (np.random.default_rng(how.seed).permutation(lines) % _FOLDS)[sample.rows]
+        parts = []
+        for k in range(_FOLDS):
+            train = np.flatnonzero(fold != k)
+            parts.append(Part(train, likelihood[train], np.flatnonzero(fold == k)))
+        rows = effective_rows(likelihood.weights)
+        return boost(sample.x[sample.rows], self._sizes, parts, likelihood, 2, rows, how)
 
     # ---- features ----
     @property
@@ -200,16 +204,12 @@ class BoostedCalibrator(RegressionCalibrator):
         low, centre, high = forecasts._by_blocks(lambda part, z: part.from_normal(z), np.array([[-1.0, 0.0, 1.0]])).T
         return np.column_stack([table, centre, np.log(np.maximum(high - low, np.finfo(float).tiny))])
 
-    def _standardised(self, raw: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return np.clip((raw - self.centres_) / self.spreads_, -_LARGEST, _LARGEST)
-
     # ---- forecasts ----
     def _transform(self, forecasts: Distribution, X: Any = None) -> Distribution:
         if not self.n_rounds_:
             self.table_(X, len(forecasts))
             return self.rest_.transform(forecasts)
-        said = self.stretch_ * self.forest_(self._standardised(self._raw(forecasts, X)))
+        said = self.stretch_ * self.forest_(standardised(self._raw(forecasts, X), self.centres_, self.spreads_))
         shifts: Map = self._shifts(said)
         if forecasts.has_heavy_tails:
             shifts = UnitTails(shifts, *self.span_)
@@ -257,22 +257,3 @@ def _sample(forecasts: Distribution, y: Array, weights: Array | None, x: Array) 
     lines = np.column_stack([np.where(np.isnan(x), np.inf, x), z])
     kept, w = merged(np.round(lines, _DIGITS), w)
     return _Scores(*scores_by_row(forecasts[kept], y[kept], w), x[kept])
-
-
-def _standards(raw: Array, sizes: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Centre and spread of the different values of each column; categories stay as they are."""
-    centres, spreads = np.zeros(len(sizes)), np.ones(len(sizes))
-    for place in np.flatnonzero(sizes == 0):
-        values = np.unique(raw[np.isfinite(raw[:, place]), place])
-        if len(values) > 1:
-            low, centres[place], high = np.quantile(values, [0.16, 0.5, 0.84])
-            spreads[place] = 0.5 * high - 0.5 * low
-    return centres, spreads
-
-
-def _given(X: Any) -> Any:
-    if X is None:
-        raise ValueError(
-            "`X` must be given: the features of each row, beside the forecasts. None? Use StackCalibrator."
-        )
-    return X

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -9,6 +12,26 @@ from ..._checks import Array
 
 LARGEST_LOG = 4.0  # of the scale: factors of 55 at most
 _MOST_STRETCH = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class StudentLikelihood:
+    """Standardised scores (n,), their weights and the degrees of freedom; trees say location and log scale."""
+
+    u: Array
+    weights: Array
+    nu: float
+
+    def __getitem__(self, rows: Any) -> StudentLikelihood:
+        return StudentLikelihood(self.u[rows], self.weights[rows], self.nu)
+
+    def losses(self, said: Array) -> Array:
+        """See `losses`."""
+        return losses(self.u, said, self.nu)
+
+    def slopes(self, said: Array) -> tuple[Array, Array]:
+        """See `slopes`."""
+        return slopes(self.u, said, self.nu)
 
 
 def scales(log_scale: Array) -> Array:

@@ -18,8 +18,9 @@ from ...calibration.pit_watch import ConditionalCalibrator
 from ...distributions import Distribution, Recalibrated
 from ...maps import Map, UnitTails
 from ...maps.averaged_beta import AveragedBetaMap
+from ...numerics.copies import merged
 from ...numerics.soundness import check_finite
-from ..features import Scores, distinct_rows, merged, scores_by_row
+from ..features import Scores, distinct_rows, scores_by_row
 from ..quantile import QuantileCalibrator
 from .inducing import choose_inducing, filled_up
 from .inference import Climb, Data, Posterior, Prior, climb, latents

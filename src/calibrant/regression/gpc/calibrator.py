@@ -18,7 +18,8 @@ from ...distributions.smoothed import Smoothed
 from ...maps.probability_rows import log_segment_masses
 from ...maps.smooth_rows import SmoothRows
 from ...numerics.blocks import row_blocks
-from ..features import Basis, fit_basis, merged
+from ...numerics.copies import merged
+from ..features import Basis, fit_basis
 from ..quantile import QuantileCalibrator
 from .laplace import ROUGH, TIGHT, Evidence, Pairs, mode
 from .likelihoods import LIKELIHOODS, Likelihood

@@ -12,9 +12,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import Array, believed
+from ...adapters.feature_columns import check_rows
 from ...calibration import RegressionCalibrator, normal_scores
 from ...calibration.contract import Takes, fit_with, refuse_features, takes_of, transform_with
-from ...calibration.feature_table import FeatureTable, check_rows, features_of
+from ...calibration.feature_table import FeatureTable, features_of
 from ...calibration.pit_watch import PitWatched, Unseen, effective_rows, pit_distances, unwatched
 from ...calibration.rows import usable_rows
 from ...calibration.threads import one_thread

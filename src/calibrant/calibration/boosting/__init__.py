@@ -1,0 +1,1 @@
+"""Growing boosted trees beside forecasts, whatever the likelihood."""

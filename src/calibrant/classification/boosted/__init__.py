@@ -1,0 +1,1 @@
+"""Boosted trees on the features beside class scores."""
