@@ -19,8 +19,8 @@ _ROUGH = 0.3  # residual of a step, relative
 _FAR = 3.0  # length of steps that change the curvature, in standard deviations
 _NEAR = 1.0  # length of the last: what is then left is about a hundredth of a nat, of all rows together
 _SETTLED = 0.02  # change of the logarithms of the precisions; of few rows twice that
-_LITTLE = 0.5  # evidence that a precision may still gain, in half nats for each of its logarithm
-_LONGEST, _HIGHEST = 4.0, 1.5  # change of such logarithms, in units of that of the fixed point, and in all
+_LITTLE = 2e-4  # evidence that a precision may still gain, in half nats a row for each of its logarithm
+_LONGEST, _HIGHEST = 8.0, 1.5  # change of such logarithms, in units of that of the fixed point, and in all
 _ROUNDING = 1e-8  # of a loss in single precision, relative
 
 
@@ -59,7 +59,7 @@ def _together(problem: SoftmaxProblem, theta: Array, precisions: Array, settled:
             gap = np.log(wanted / precisions)
         else:
             gap = known = np.zeros(len(precisions))
-        if size <= _NEAR and ((np.abs(gap) <= settled) | (np.abs(gap) * known <= _LITTLE)).all():
+        if size <= _NEAR and ((np.abs(gap) <= settled) | (np.abs(gap) * known <= _LITTLE * problem.weight)).all():
             break
         further = np.clip(np.exp(_secant(before, precisions, gap)) * precisions, LEAST, MOST)
         before, precisions = (precisions, gap), further

@@ -49,6 +49,7 @@ class SoftmaxProblem:
         self.design, self._x, self._codes, self._weights = design, x, codes, weights
         self.classes = x.shape[1]
         self.centre = design.identity(self.classes)
+        self.weight = float(weights.sum())
 
     def __getitem__(self, rows: slice) -> SoftmaxProblem:
         return SoftmaxProblem(self.design, self._x[rows], self._codes[rows], self._weights[rows])
