@@ -27,10 +27,10 @@ TWO: dict[str, Any] = {
 }
 SEVERAL: dict[str, Any] = {
     "Platt, one v. rest": c.PlattCalibrator(),
-    "Platt, pairs": c.PairwiseCalibrator(),
+    "Platt, pairs": c.PairwiseCalibrator(coupling="likelihood"),
     "Platt, code": c.ECOCCalibrator(),
     "isotonic, one v. rest": c.IsotonicCalibrator(),
-    "isotonic, pairs": c.PairwiseCalibrator(c.IsotonicCalibrator()),
+    "isotonic, pairs": c.PairwiseCalibrator(c.IsotonicCalibrator(), coupling="likelihood"),
     "isotonic, code": c.ECOCCalibrator(c.IsotonicCalibrator()),
 }
 

@@ -13,8 +13,11 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from calibrant.classification.dirichlet import DirichletCalibrator
-from calibrant.classification.softmax_designs import Full
-from calibrant.classification.softmax_fit import SoftmaxProblem, fit_softmax
+from calibrant.classification.softmax import many
+from calibrant.classification.softmax.curvature import PooledCurvature
+from calibrant.classification.softmax.designs import Full
+from calibrant.classification.softmax.fit import _rounds, fit_softmax
+from calibrant.classification.softmax.problem import SoftmaxProblem
 from calibrant.classification.temperature import TemperatureCalibrator
 from calibrant.classification.vector import VectorCalibrator
 
@@ -45,6 +48,105 @@ def test_optimum_of_the_penalised_loss():
     assert loss(ours) <= best.fun + 1e-10
 
 
+def structured_loss(params, x, y):
+    """Mean cross entropy of x + x Δᵀ + b and the ridge penalties of structured matrix scaling; and its slope."""
+    n, k = x.shape
+    delta, b = params[: k * k].reshape(k, k), params[k * k :]
+    logs = log_softmax(x + x @ delta.T + b, axis=1)
+    penalty = np.full((k, k), k * (k - 1) / n)
+    np.fill_diagonal(penalty, k / n)
+    loss = -logs[np.arange(n), y].mean() + (penalty * delta**2).sum() + k / n * (b**2).sum()
+    off = (np.exp(logs) - np.eye(k)[y]) / n
+    return loss, np.r_[(off.T @ x + 2 * penalty * delta).ravel(), off.sum(axis=0) + 2 * k / n * b]
+
+
+@pytest.mark.parametrize("classes", [3, 17, 50])
+def test_structured_matrix_scaling_as_published(classes):
+    rng = np.random.default_rng(classes)
+    W = np.eye(classes) + 0.3 * rng.normal(size=(classes, classes)) / np.sqrt(classes)
+    x, y = sample(20 * classes, W, rng.normal(0, 0.7, classes))
+    calibrator = DirichletCalibrator(penalty="structured", scores_are="logits").fit(x, y)
+    x = x / calibrator.temperature_
+    ours = np.r_[(calibrator.coef_ * calibrator.temperature_ - np.eye(classes)).ravel(), calibrator.intercept_]
+    start, options = np.zeros(len(ours)), {"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-9}
+    best = minimize(structured_loss, start, (x, y), method="L-BFGS-B", jac=True, options=options)
+    left = len(x) * (structured_loss(ours, x, y)[0] - best.fun)  # nats of all rows together
+    assert left < (1e-6 if classes < 16 else 0.02)
+    assert left < 1e-3 * len(x) * (structured_loss(start, x, y)[0] - best.fun)
+
+
+def test_curvature_of_many_classes_against_its_formula(rng):
+    x = np.column_stack([rng.normal(size=(60, 5)), np.ones(60)])
+    bends = rng.random((60, 5))
+    pooled = PooledCurvature.of(bends.sum(axis=0), bends.T @ x, np.einsum("ij,ik,il->kl", bends, x, x))
+    inverse = pooled.inverse(np.array([2.0, 7.0, 0.5]))
+    v = rng.normal(size=(5, 6))
+    means = [np.average(x, axis=0, weights=bends[:, j]) for j in range(5)]
+    spread = (
+        sum(bends[i, j] * np.outer(x[i] - means[j], x[i] - means[j]) for i in range(60) for j in range(5)) / bends.sum()
+    )
+    for j in range(5):
+        added = np.full(6, 7.0)
+        added[j], added[-1] = 2.0, 0.5
+        block = bends[:, j].sum() * (spread + np.outer(means[j], means[j])) + np.diag(added)
+        np.testing.assert_allclose(inverse(v)[j], np.linalg.solve(block, v[j]), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(inverse.diagonal()[j], np.diag(np.linalg.inv(block)), rtol=1e-9)
+
+
+def test_many_classes_lose_no_more_than_the_exact_rounds():
+    """Steps and precisions in turns, in single precision, against solving to the end each time."""
+    rng = np.random.default_rng(17)
+    W = np.diag(rng.uniform(0.7, 1.3, 17)) + 0.1 * (rng.random((17, 17)) < 0.1)
+    x, y = sample(4000, W, rng.normal(0, 0.5, 17), seed=17)
+    calibrator = DirichletCalibrator(scores_are="logits").fit(x[:1500], y[:1500])
+    problem = SoftmaxProblem(Full(), x[:1500] / calibrator.temperature_, y[:1500], np.ones(1500))
+    theta, precisions = _rounds(problem, problem.centre, np.full(3, 10.0))
+    exact = softmax(x[1500:] / calibrator.temperature_ @ theta[:, :-1].T + theta[:, -1], axis=1)
+    assert abs(log_loss(calibrator.transform(x[1500:]), y[1500:]) - log_loss(exact, y[1500:])) < 1e-3
+    np.testing.assert_allclose(calibrator.precisions_[:2], precisions[:2], rtol=0.1)
+
+
+def test_a_shared_spread_loses_no_more_than_blocks(monkeypatch):
+    rng = np.random.default_rng(50)
+    W = np.diag(rng.uniform(0.7, 1.3, 50)) + 0.1 * (rng.random((50, 50)) < 0.1)
+    x, y = sample(5000, W, rng.normal(0, 0.5, 50), seed=50)
+    pooled = DirichletCalibrator(scores_are="logits").fit(x[:2000], y[:2000])
+    monkeypatch.setattr(many, "_POOLED", 51)
+    blocks = DirichletCalibrator(scores_are="logits").fit(x[:2000], y[:2000])
+    assert (pooled.precisions_ != blocks.precisions_).all()
+    losses = [log_loss(each.transform(x[2000:]), y[2000:]) for each in (pooled, blocks)]
+    assert losses[0] < losses[1] + 0.003
+
+
+def test_a_hundred_classes_in_seconds():
+    rng = np.random.default_rng(0)
+    W = np.diag(rng.uniform(0.7, 1.3, 100)) + 0.1 * (rng.random((100, 100)) < 0.05)
+    x, y = sample(6000, W, rng.normal(0, 0.5, 100))
+    start = time.process_time()
+    calibrator = DirichletCalibrator(scores_are="logits").fit(x[:4000], y[:4000])
+    assert time.process_time() - start < 4  # a third of a second where nothing else runs
+    others = [
+        TemperatureCalibrator(scores_are="logits"),
+        DirichletCalibrator(penalty="structured", scores_are="logits"),
+    ]
+    losses = [log_loss(each.fit(x[:4000], y[:4000]).transform(x[4000:]), y[4000:]) for each in others]
+    assert log_loss(calibrator.transform(x[4000:]), y[4000:]) < min(losses)
+
+
+def test_weights_of_many_classes_are_rows(rng):
+    x, y = sample(900, np.eye(20), rng.normal(0, 1, 20))
+    w = rng.integers(0, 3, 900)
+    weighted = DirichletCalibrator(scores_are="logits").fit(x, y, sample_weight=w).transform(x)
+    repeated = DirichletCalibrator(scores_are="logits").fit(np.repeat(x, w, axis=0), np.repeat(y, w)).transform(x)
+    np.testing.assert_allclose(weighted, repeated, atol=2e-3)
+
+
+def test_many_classes_with_huge_scores_and_with_labels_that_never_come(rng):
+    x = 1e5 * rng.normal(size=(300, 20))
+    out = DirichletCalibrator(scores_are="logits").fit(x, rng.integers(0, 5, 300), classes=np.arange(20)).transform(x)
+    assert np.isfinite(out).all() and (out > 0).all()
+
+
 def test_recovers_the_map():
     W, b = np.array([[1.0, 0.4, 0.0], [0.0, 0.6, 0.3], [0.2, 0.0, 1.2]]), np.array([0.0, 0.5, -0.5])
     x, y = sample(50_000, W, b)
@@ -62,7 +164,8 @@ def test_precisions_are_those_of_most_evidence():
 
     def evidence(precisions):
         precision = precisions[groups]
-        theta = problem.solve(problem.centre, precision, problem.curvature(problem.centre))
+        inverse = problem.blocks(problem.at(problem.centre)).inverse(precisions)
+        theta = problem.solve(problem.centre, precisions, inverse)
         loss, _, product = problem.evaluate(theta, precision)
         hessian = np.array([product(unit.reshape(3, 4)).ravel() for unit in np.eye(12)])
         return -loss + 0.5 * np.log(precision).sum() - 0.5 * np.linalg.slogdet(hessian)[1]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 from scipy.special import expit
+from sklearn.datasets import load_digits
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict, train_test_split
+from sklearn.svm import SVC
 
 from calibrant.classification.isotonic import IsotonicCalibrator
 from calibrant.classification.smooth_isotonic import SmoothIsotonicCalibrator
@@ -131,6 +136,69 @@ def test_smooth_form_loses_less_than_blocks(rng):
             losses.append(-np.log(p[np.arange(5000), truth.astype(int)]).mean())
         gain.append(losses[0] - losses[1])
     assert np.mean(gain) > 0.002
+
+
+def log_loss(p, y):
+    return -np.log(p[np.arange(len(y)), y]).mean()
+
+
+def votes(n, classes, seed):
+    """Margins as of one against one: each class has its votes out of K - 1, mostly whole, and its share of noise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=n)
+    strength = rng.normal(0, 1, (n, classes))
+    strength[np.arange(n), y] += 4.5
+    rank = strength.argsort(axis=1).argsort(axis=1)
+    return rank + 0.3 * np.tanh(strength - strength.mean(axis=1, keepdims=True)), y
+
+
+@pytest.mark.parametrize("classes", [10, 26, 100])
+def test_smooth_form_of_votes_of_many_classes_loses_no_more_than_blocks(classes):
+    losses = []
+    for seed in range(3):
+        x, y = votes(6000, classes, seed)
+        made = [
+            kind(scores_are="margins").fit(x[:2000], y[:2000]).transform(x[2000:])
+            for kind in (IsotonicCalibrator, SmoothIsotonicCalibrator)
+        ]
+        losses.append([log_loss(p, y[2000:]) for p in made])
+    plain, smooth = np.mean(losses, axis=0)
+    assert smooth < 1.02 * plain
+
+
+def test_smooth_form_of_margins_of_digits():
+    X, y = load_digits(return_X_y=True)
+    losses = []
+    for split in range(2):
+        train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=split, stratify=y)
+        held_out = cross_val_predict(SVC(kernel="poly"), train, y_train, cv=5, method="decision_function")
+        new = SVC(kernel="poly").fit(train, y_train).decision_function(test)
+        for kind in (IsotonicCalibrator, SmoothIsotonicCalibrator):
+            losses.append(log_loss(kind(scores_are="margins").fit(held_out, y_train).transform(new), y_test))
+    plain, smooth = np.mean(np.reshape(losses, (2, 2)), axis=0)
+    assert smooth < 1.05 * plain
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_smooth_form_misses_no_half_of_a_block_by_more_than_chance(weighted, rng):
+    x, classes = votes(3000, 10, 5)
+    x, y = x[:, 0], classes == 0
+    w = rng.integers(1, 4, 3000).astype(float) if weighted else np.ones(3000)
+    curve = SmoothIsotonicCalibrator(scores_are="margins").fit(x, y, sample_weight=w).curves_[0]
+    order = np.argsort(x)
+    x, mass, hits = x[order], w[order], (w * y)[order]
+    hits[0] += 1
+    mass[[0, -1]] += 1
+    ends = isotonic_regression(hits / mass, weights=mass).blocks
+    p = expit(np.interp(x, curve.knots, curve.values))
+    missed = []
+    for a, b in pairwise(ends):
+        share, centre = hits[a:b].sum() / mass[a:b].sum(), np.average(x[a:b], weights=mass[a:b])
+        for half in (x[a:b] <= centre, x[a:b] > centre):
+            size = mass[a:b][half].sum()
+            gap = abs((mass[a:b] * (p[a:b] - share))[half].sum())
+            missed.append(gap / np.sqrt(max(size * share * (1 - share), 1e-9)))
+    assert 0.9 < np.max(missed) < 1.02  # 1, but for the slope that is added everywhere
 
 
 def test_scores_next_to_zero_have_probabilities():

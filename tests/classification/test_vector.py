@@ -73,10 +73,13 @@ def test_penalties():
     x, y = sample(200, 3, 1.0, [0.0, 2.0, 0.0])
     with pytest.raises(ValueError, match="`penalty` must be positive; 1 of 1 values is not"):
         VectorCalibrator(penalty=0.0, scores_are="logits").fit(x, y)
-    with pytest.raises(ValueError, match="a number above 0 or 'evidence'; got 'cv'"):
+    with pytest.raises(ValueError, match="a number above 0, 'evidence' or 'structured'; got 'cv'"):
         VectorCalibrator(penalty="cv", scores_are="logits").fit(x, y)
     with pytest.raises(ValueError, match="margins are no probabilities"):
         VectorCalibrator(scores_are="margins").fit(x, y)
+    structured = VectorCalibrator(penalty="structured", scores_are="logits").fit(x, y)
+    same = VectorCalibrator(penalty=6.0, scores_are="logits").fit(x, y)
+    np.testing.assert_allclose(structured.transform(x), same.transform(x), rtol=1e-12)
     strong = VectorCalibrator(penalty=1e9, scores_are="logits").fit(x, y)
     tempered = TemperatureCalibrator(scores_are="logits").fit(x, y)
     np.testing.assert_allclose(strong.transform(x), tempered.transform(x), atol=1e-6)

@@ -6,7 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from calibrant.classification.venn_abers import VennAbersCalibrator
 
@@ -64,6 +68,28 @@ def test_equals_the_venn_abers_package(n, digits, rng):
     calibrator = VennAbersCalibrator().fit(p, y)
     np.testing.assert_allclose(calibrator.intervals(new), bounds, rtol=0, atol=1e-12)
     np.testing.assert_allclose(calibrator.transform(new), probabilities, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("base", [GaussianNB(), KNeighborsClassifier()])
+def test_several_classes_equal_the_package_one_against_the_rest_and_beat_its_pairs(base):
+    package = pytest.importorskip("venn_abers.venn_abers")
+    X, y = load_digits(return_X_y=True)
+    losses = []
+    for split in range(2):
+        train, rest, y_train, y_rest = train_test_split(X, y, test_size=0.7, random_state=split, stratify=y)
+        p, (half, rows) = base.fit(train, y_train).predict_proba(rest), (len(rest) // 2, np.arange(len(rest) // 2))
+        known, new, labels, truth = p[:half], p[-half:], y_rest[:half], y_rest[-half:]
+        ours = VennAbersCalibrator().fit(known, labels).transform(new)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it divides by zero
+            theirs = [
+                package.predict_proba_prefitted_va(known, labels, new, va_tpe=way)[0]
+                for way in ("one_vs_rest", "one_vs_one")
+            ]
+        np.testing.assert_allclose(ours, theirs[0], rtol=0, atol=1e-9)
+        losses.append([-np.log(each[rows, truth]).mean() for each in (ours, theirs[1])])
+    ours, pairs = np.mean(losses, axis=0)
+    assert ours < pairs
 
 
 def test_by_hand():

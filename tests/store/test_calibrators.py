@@ -20,6 +20,7 @@ from calibrant import (
     GroupedCalibrator,
     IsotonicCalibrator,
     Normal,
+    PairwiseCalibrator,
     PointCalibrator,
     QuantileCalibrator,
     ResidualCalibrator,
@@ -119,6 +120,15 @@ def test_files_without_parameters_that_were_added_since(calibrator, data, path):
     then = load(path)
     assert then.get_params() == clone(calibrator).get_params() and added
     np.testing.assert_array_equal(then.transform(Normal(mu, sigma)).cdf(y), now.transform(Normal(mu, sigma)).cdf(y))
+
+
+def test_pairs_of_files_without_coupling_are_coupled_as_then(path, rng):
+    p, y = rng.dirichlet(np.ones(4), 200), rng.integers(0, 4, 200)
+    then = PairwiseCalibrator(coupling="likelihood").fit(p, y)
+    save(then, path)
+    forged(path, lambda text, _: text["state"]["state"].pop("coupling"))
+    assert load(path).coupling == "likelihood"
+    np.testing.assert_array_equal(load(path).transform(p), then.transform(p))
 
 
 # ---- writing ----

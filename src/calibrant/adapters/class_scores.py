@@ -16,6 +16,7 @@ from .class_labels import Classes, class_numbers, completed, label_of_column, la
 
 KINDS = ("probabilities", "logits", "margins", "positive")
 _LAST_DIGITS = 1e-12
+_LONG = 32  # entries of a row
 _ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
 
 
@@ -173,8 +174,9 @@ def as_scores(values: Any, kind: str = "probabilities", name: str = "scores") ->
 
 
 def less_largest(x: Array) -> Array:
-    """Rows less their largest entry; columns are compared one by one, as rows are short."""
-    return np.asarray(x - reduce(np.maximum, x.T)[:, None])
+    """Rows less their largest entry; columns are compared one by one, unless rows are long."""
+    most = reduce(np.maximum, x.T) if x.shape[1] < _LONG else x.max(axis=1)
+    return np.asarray(x - most[:, None])
 
 
 def softmax_rows(x: Array) -> Array:

@@ -10,9 +10,12 @@ from .._checks import Array, complain
 from ..adapters.class_labels import Codes
 from ..adapters.class_scores import ClassScores, softmax_rows
 from .base import CLIP, ScoreCalibrator, nearest_to_certain
-from .softmax_designs import Design
-from .softmax_fit import SoftmaxProblem, fit_softmax
+from .softmax.designs import Design
+from .softmax.fit import fit_softmax
+from .softmax.problem import SoftmaxProblem
 from .temperature import PENALTY, fit_sharpness
+
+PENALTIES = ("evidence", "structured")
 
 
 class LinearSoftmaxCalibrator(ScoreCalibrator):
@@ -20,8 +23,9 @@ class LinearSoftmaxCalibrator(ScoreCalibrator):
 
     Parameters
     ----------
-    penalty : float or "evidence", default "evidence"
-        Precision of the normal priors around the identity, or those under which the labels are most probable.
+    penalty : float, "evidence" or "structured", default "evidence"
+        Precision of the normal priors around the identity, or those under which the labels are most probable, or twice
+        the number of parameters that have the same prior.
     """
 
     _design: ClassVar[Design]
@@ -33,10 +37,12 @@ class LinearSoftmaxCalibrator(ScoreCalibrator):
         self.penalty = penalty
 
     def _fit(self, scores: ClassScores, codes: Codes, weights: Array | None) -> None:
-        if self.penalty != "evidence":
+        if not isinstance(self.penalty, str) or self.penalty not in PENALTIES:
             value = np.asarray(self.penalty)
             if value.dtype.kind not in "iuf":
-                raise ValueError(f"`penalty` must be a number above 0 or 'evidence'; got {self.penalty!r}.")
+                raise ValueError(
+                    f"`penalty` must be a number above 0, 'evidence' or 'structured'; got {self.penalty!r}."
+                )
             complain("penalty", "positive", value, ~(value > 0))
         self.nearest_ = nearest_to_certain(scores, self.clip)
         logs = scores.log_probabilities(self.nearest_)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array
 from .linear_softmax import LinearSoftmaxCalibrator
-from .softmax_designs import Design, Diagonal
+from .softmax.designs import Design, Diagonal
 
 
 class VectorCalibrator(LinearSoftmaxCalibrator):
@@ -25,8 +25,9 @@ class VectorCalibrator(LinearSoftmaxCalibrator):
 
     Parameters
     ----------
-    penalty : float or "evidence", default "evidence"
-        Precision of both priors; "evidence" finds, for each, that under which the labels are most probable.
+    penalty : float, "evidence" or "structured", default "evidence"
+        Precision of both priors; "evidence" finds, for each, that under which the labels are most probable;
+        "structured" is 2 K, as in the structured vector scaling of Berta et al. (2025).
     scores_are : {"probabilities", "logits"}, default "probabilities"
     clip : float, default 1e-12
 

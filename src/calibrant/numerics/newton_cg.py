@@ -45,7 +45,7 @@ def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
         size = float(np.sqrt((gradient * precondition(gradient)).sum()))
         if size <= _EXACT * max(1.0, abs(loss)) ** 0.5:
             break
-        step = _direction(gradient, product, precondition, max(1e-6, min(0.1, size)))
+        step = direction(gradient, product, precondition, max(1e-6, min(0.1, size)))
         promised = float((step * gradient).sum())
         length = 1.0
         for _ in range(_MOST_HALVINGS):
@@ -60,7 +60,7 @@ def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
     return theta
 
 
-def _direction(gradient: Array, product: Product, precondition: Product, tolerance: float) -> Array:
+def direction(gradient: Array, product: Product, precondition: Product, tolerance: float) -> Array:
     """Solution of H step = -gradient, with a residual smaller by ``tolerance``."""
     step = np.zeros_like(gradient)
     residual = -gradient

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array
+from ..._checks import Array
 
 Groups = NDArray[np.intp]
 
@@ -35,6 +35,10 @@ class Design(ABC):
     def groups(self, classes: int) -> Groups:
         """Numbers (K, F) of the groups of parameters that have the same prior."""
 
+    @abstractmethod
+    def structured(self, classes: int) -> Array:
+        """Precisions of the groups of structured scaling, twice the number of parameters of the group."""
+
 
 class Diagonal(Design):
     r"""A weight and an intercept a class: :math:`z_j = w_j x_j + b_j`, θ = (w, b)."""
@@ -55,6 +59,9 @@ class Diagonal(Design):
 
     def groups(self, classes: int) -> Groups:
         return np.tile(np.arange(2), (classes, 1))
+
+    def structured(self, classes: int) -> Array:
+        return np.array([2.0 * classes, 2.0 * classes])
 
 
 class Full(Design):
@@ -77,3 +84,6 @@ class Full(Design):
         groups = np.tile(np.r_[np.ones(classes), 2.0], (classes, 1)).astype(np.intp)
         np.fill_diagonal(groups, 0)
         return groups
+
+    def structured(self, classes: int) -> Array:
+        return np.array([2.0 * classes, 2.0 * classes * (classes - 1), 2.0 * classes])
