@@ -1,4 +1,4 @@
-"""Growing trees for the location and log scale of scores, and how many of them unseen rows want."""
+"""Growing trees for the parameters of a likelihood, and how many of them unseen rows want."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..._checks import Array
 from ...calibration.pit_watch import effective_rows
 from ...numerics.forest import Forest
 from .from_lightgbm import forest_of, need_lightgbm
-from .objective import losses, slopes, stretches
+from .objective import Likelihood, stretches
 
 STEP = 20  # rounds between two looks at unseen rows
-_PATIENCE = 5  # looks without gain after which no more trees are grown
+_PATIENCE = 3  # looks without gain after which no more trees are grown
 _BINS = 63  # of a feature: splits lie between them
 _SHRINKAGE = 5.0  # rows' worth of curvature by which a leaf is held back
 _FEATURES, _ROWS = 0.7, 0.8  # shares that each tree sees
@@ -41,13 +41,13 @@ class Growth:
     rate: float
     leaves: int
     min_rows: int
-    nu: float
+    nu: float | None
     seed: int
     threads: int
 
 
 class Boosted(NamedTuple):
-    """Rounds chosen, the mean forest of the folds, its stretches, unseen parameters (n, 2) and the gain in nats."""
+    """Rounds chosen, the mean forest of the folds, its k stretches, unseen parameters (n, k) and the gain in nats."""
 
     rounds: int
     forest: Forest
@@ -59,15 +59,15 @@ class Boosted(NamedTuple):
 class _Grower:
     """The model of one fold, and what it says of the rows that it has not seen."""
 
-    def __init__(self, data: Any, sample: Sample, fold: int, how: Growth) -> None:
+    def __init__(self, data: Any, sample: Sample, fold: int, how: Growth, kind: Likelihood) -> None:
         lightgbm = need_lightgbm()
         train = np.flatnonzero(sample.fold != fold)
         self.test = np.flatnonzero(sample.fold == fold)
-        self.u, self.weights, self.nu = sample.u[train], sample.weights[train, None], how.nu
+        self.u, self.weights, self.kind = sample.u[train], sample.weights[train, None], kind
         self.x = sample.x[self.test]
-        settings = _settings(how, sample.x[train])
+        settings = _settings(how, sample.x[train], kind.n_outputs)
         self.model = lightgbm.Booster(settings, data.subset(train.tolist(), params=settings))
-        self.said, self.looks = np.zeros((len(self.test), 2)), [0]
+        self.said, self.looks = np.zeros((len(self.test), kind.n_outputs)), [0]
 
     def grow(self) -> Array:
         """Parameters of the unseen rows after some more rounds."""
@@ -79,61 +79,68 @@ class _Grower:
             more = self.model.predict(
                 self.x, start_iteration=before, num_iteration=after - before, raw_score=True, num_threads=1
             )
-            self.said = self.said + more.reshape(-1, 2)
+            self.said = self.said + more.reshape(self.said.shape)
         self.looks.append(after)
         return self.said
 
     def _slopes(self, parameters: Array, _: Any) -> tuple[Array, Array]:
-        slope, curvature = slopes(self.u, parameters.reshape(-1, 2), self.nu)
-        return slope * self.weights, curvature * self.weights
+        slope, curvature = self.kind.slopes(self.u, parameters.reshape(len(self.u), -1))
+        return (slope * self.weights).ravel(order="F"), (curvature * self.weights).ravel(order="F")
 
 
-def boost(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> Boosted:
-    """Trees of all folds together, as many rounds as unseen rows want; 0 unless they gain more than a standard error.
+def boost(sample: Sample, sizes: NDArray[np.intp], how: Growth, kind: Likelihood) -> Boosted:
+    """Trees of all folds together, as many rounds as unseen rows want; 0 unless their gain is clear.
 
     ``sizes`` are the numbers of categories of the features.
     """
-    growers = _growers(sample, sizes, how)
-    none = np.zeros((len(sample.u), 2))
-    best, unseen, mean = 0, none, [_mean(sample, none, how.nu)]
+    growers = _growers(sample, sizes, how, kind)
+    none = np.zeros((len(sample.u), kind.n_outputs))
+    best, unseen, mean = 0, none, [_mean(sample, none, kind)]
     while len(mean) <= how.rounds // STEP and len(mean) - 1 - best < _PATIENCE:
         said = np.empty(none.shape)
         for grower in growers:
             said[grower.test] = grower.grow()
-        mean.append(_mean(sample, said, how.nu))
+        mean.append(_mean(sample, said, kind))
         if mean[-1] < mean[best]:
             best, unseen = len(mean) - 1, said
-    gain = losses(sample.u, none, how.nu) - losses(sample.u, unseen, how.nu)
-    if not best or not _is_clear(gain, sample.weights):
-        return nothing(len(none), sizes)
-    forest = forest_of([(grower.model, grower.looks[best]) for grower in growers], sizes)
-    stretch = stretches(sample.u, unseen, sample.weights, how.nu)
+    gain = kind.losses(sample.u, none) - kind.losses(sample.u, unseen)
+    if not best or not is_clear(gain, sample.weights, kind.errors):
+        return nothing(len(none), sizes, kind.n_outputs)
+    forest = forest_of([(grower.model, grower.looks[best]) for grower in growers], sizes, kind.n_outputs)
+    stretch = stretches(sample.u, unseen, sample.weights, kind)
     return Boosted(STEP * best, forest, stretch, stretch * unseen, mean[0] - mean[best])
 
 
-def nothing(rows: int, sizes: NDArray[np.intp]) -> Boosted:
+def nothing(rows: int, sizes: NDArray[np.intp], outputs: int = 2) -> Boosted:
     """No trees."""
-    return Boosted(0, forest_of([], sizes), np.ones(2), np.zeros((rows, 2)), 0.0)
+    return Boosted(0, forest_of([], sizes, outputs), np.ones(outputs), np.zeros((rows, outputs)), 0.0)
 
 
-def _growers(sample: Sample, sizes: NDArray[np.intp], how: Growth) -> list[_Grower]:
+def is_clear(gain: Array, weights: Array, errors: float = 1.0) -> bool:
+    """Whether the mean gain is more than so many of its standard errors."""
+    mean = np.average(gain, weights=weights)
+    spread = np.sqrt(np.average(np.square(gain - mean), weights=weights))
+    return bool(mean > errors * spread / np.sqrt(effective_rows(weights)))
+
+
+def _growers(sample: Sample, sizes: NDArray[np.intp], how: Growth, kind: Likelihood) -> list[_Grower]:
     lightgbm = need_lightgbm()
     data = lightgbm.Dataset(
         sample.x,
         label=sample.u,
         categorical_feature=np.flatnonzero(sizes).tolist(),
-        params=_settings(how, sample.x),
+        params=_settings(how, sample.x, kind.n_outputs),
         free_raw_data=False,
     ).construct()
-    return [_Grower(data, sample, fold, how) for fold in range(int(sample.fold.max()) + 1)]
+    return [_Grower(data, sample, fold, how, kind) for fold in range(int(sample.fold.max()) + 1)]
 
 
-def _settings(how: Growth, x: Array) -> dict[str, Any]:
+def _settings(how: Growth, x: Array, outputs: int) -> dict[str, Any]:
     fewest = min(how.min_rows, max(3, len(x) // 20))
     varying = np.count_nonzero([len(np.unique(column)) > 1 for column in x.T])
     return {
         "objective": "none",
-        "num_class": 2,
+        "num_class": outputs,
         "boost_from_average": False,
         "learning_rate": how.rate,
         "num_leaves": how.leaves,
@@ -154,12 +161,5 @@ def _settings(how: Growth, x: Array) -> dict[str, Any]:
     }
 
 
-def _mean(sample: Sample, parameters: Array, nu: float) -> float:
-    return float(np.average(losses(sample.u, parameters, nu), weights=sample.weights))
-
-
-def _is_clear(gain: Array, weights: Array) -> bool:
-    """Whether the mean gain is more than its standard error."""
-    mean = np.average(gain, weights=weights)
-    spread = np.sqrt(np.average(np.square(gain - mean), weights=weights))
-    return bool(mean > spread / np.sqrt(effective_rows(weights)))
+def _mean(sample: Sample, parameters: Array, kind: Likelihood) -> float:
+    return float(np.average(kind.losses(sample.u, parameters), weights=sample.weights))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,18 @@ from ...calibration.rows import usable_rows
 from ...calibration.soundness import check_law_forecasts
 from ...calibration.threads import one_thread
 from ...distributions import Distribution, Recalibrated
-from ...maps import AffineMap, Map, UnitTails
-from ...numerics.forest import MOST_LEAVES
+from ...maps import Map, PiecewiseLinearMap, UnitTails
+from ...numerics.forest import MOST_LEAVES, Forest
 from ...numerics.soundness import check_finite
 from ..features import merged, scores_by_row, weighted_quantiles
 from ..quantile import QuantileCalibrator
-from .boosting import STEP, Boosted, Growth, Sample, boost, nothing
+from .boosting import STEP, Growth, Sample, nothing
 from .from_lightgbm import need_lightgbm
-from .objective import scales
+from .learning import NU, Learned, bend, learn, shifts, skew_map
 
 FEWEST_ROWS = 40  # different ones, below which no trees are grown
 _FOLDS = 5
-_FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
+_MOST_ROWS = 50_000  # different ones that trees are grown from
 _LARGEST = 1e30  # of standardised features
 _MOST_COPIES = 10.0  # of a row, on average, that are believed
 _DIGITS = 9  # to which copies of a row agree
@@ -103,6 +104,7 @@ class BoostedCalibrator(RegressionCalibrator):
     """
 
     takes = Takes().also("X", needs=True)
+    _later: ClassVar[dict[str, Any]] = {"line_": None, "skew_": None}
 
     def __init__(
         self,
@@ -111,7 +113,7 @@ class BoostedCalibrator(RegressionCalibrator):
         rate: float = 0.05,
         n_leaves: int = MOST_LEAVES,
         min_rows: int = 20,
-        nu: float = 8.0,
+        nu: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -152,18 +154,22 @@ class BoostedCalibrator(RegressionCalibrator):
         self.table_ = FeatureTable.learn(X, len(y))
         raw = self._raw(forecasts, X)
         self.centres_, self.spreads_ = _standards(raw, self._sizes)
+        how = self._growth()
         sample = _sample(forecasts, y, weights, self._standardised(raw))
         self.span_ = (float(sample.z.min()), float(sample.z.max()))
-        self.location_, self.scale_ = sample.standards()
-        grown = self._grow(sample, self._growth())
-        self.n_rounds_, self.forest_, self.stretch_, unseen, self.gain_ = grown
-        if not self.n_rounds_:
+        sample = sample.thinned(how.seed)
+        centre, half = sample.standards()
+        learned = self._learn(sample, centre, half, how)
+        self.n_rounds_, self.forest_, self.stretch_, _, self.gain_ = learned.trees
+        self.location_, self.scale_ = centre + half * learned.location, half * learned.scale
+        self.nu_, self.line_, self.skew_ = learned.nu, learned.line, learned.skew
+        if not self._has_trees:
             self.rest_ = QuantileCalibrator().fit(forecasts, y, sample_weight=weights)
             return
-        v = self._shifts(unseen)(sample.z)
-        ends = (float(v.min()), float(v.max()))
+        self.skew_span_ = _ends(centre + half * learned.straight)
+        v = centre + half * learned.scores
         heavy = forecasts.has_heavy_tails
-        self.rest_ = QuantileCalibrator().fit_scores(v, sample.weights, ends, n_rows=len(y), heavy_tails=heavy)
+        self.rest_ = QuantileCalibrator().fit_scores(v, sample.weights, _ends(v), n_rows=len(y), heavy_tails=heavy)
 
     def _growth(self) -> Growth:
         leaves = count(self.n_leaves, "n_leaves", least=2)
@@ -174,19 +180,23 @@ class BoostedCalibrator(RegressionCalibrator):
             number(self.rate, "rate", above=0, below=1),
             leaves,
             count(self.min_rows, "min_rows"),
-            number(self.nu, "nu", least=1),
+            None if self.nu is None else number(self.nu, "nu", least=1),
             int(np.random.default_rng(0 if self.random_state is None else self.random_state).integers(2**31 - 1)),
             1 if self.n_jobs is None else count(self.n_jobs, "n_jobs"),
         )
 
-    def _grow(self, sample: _Scores, how: Growth) -> Boosted:
+    def _learn(self, sample: _Scores, centre: float, half: float, how: Growth) -> Learned:
         lines = int(sample.rows.max()) + 1
-        if lines < FEWEST_ROWS or self.scale_ <= 0:
-            return nothing(len(sample.z), self._sizes)
-        u = np.clip((sample.z - self.location_) / self.scale_, -_FARTHEST, _FARTHEST)
+        if lines < FEWEST_ROWS or half <= 0:
+            return Learned(how.nu or NU, 0.0, 1.0, nothing(len(sample.z), self._sizes), None, None, sample.z, sample.z)
         fold = np.random.default_rng(how.seed).permutation(lines) % _FOLDS
-        weights = believed(sample.weights, _MOST_COPIES * lines / len(u))
-        return boost(Sample(u, weights, sample.x[sample.rows], fold[sample.rows]), self._sizes, how)
+        weights = believed(sample.weights, _MOST_COPIES * lines / len(sample.z))
+        u = (sample.z - centre) / half
+        return learn(Sample(u, weights, sample.x[sample.rows], fold[sample.rows]), self._sizes, how)
+
+    @property
+    def _has_trees(self) -> bool:
+        return bool(self.n_rounds_) or self.skew_ is not None
 
     # ---- features ----
     @property
@@ -205,29 +215,40 @@ class BoostedCalibrator(RegressionCalibrator):
 
     # ---- forecasts ----
     def _transform(self, forecasts: Distribution, X: Any = None) -> Distribution:
-        if not self.n_rounds_:
+        if not self._has_trees:
             self.table_(X, len(forecasts))
             return self.rest_.transform(forecasts)
-        said = self.stretch_ * self.forest_(self._standardised(self._raw(forecasts, X)))
-        shifts: Map = self._shifts(said)
-        if forecasts.has_heavy_tails:
-            shifts = UnitTails(shifts, *self.span_)
-        return self.rest_.transform(Recalibrated(forecasts, shifts))
+        x = self._standardised(self._raw(forecasts, X))
+        said = bend(self.stretch_ * self.forest_(x), self.line_)
+        made = self._mapped(forecasts, shifts(said, self.location_, self.scale_), self.span_)
+        if self.skew_ is not None:
+            made = self._mapped(made, skew_map(self.skew_(x), self.location_, self.scale_), self.skew_span_)
+        return self.rest_.transform(made)
 
-    def _shifts(self, said: Array) -> AffineMap:
-        r""":math:`z \mapsto a + (z - a - bm)/s`, one a row."""
-        scale = scales(said[:, 1])
-        return AffineMap(self.location_ - (self.location_ + self.scale_ * said[:, 0]) / scale, 1 / scale)
+    @staticmethod
+    def _mapped(forecasts: Distribution, map_: Map, span: tuple[float, float]) -> Distribution:
+        return Recalibrated(forecasts, UnitTails(map_, *span) if forecasts.has_heavy_tails else map_)
 
     # ---- soundness ----
     def _check_sound(self) -> None:
         super()._check_sound()
         check_finite(self, "location_", "scale_", "stretch_", "centres_", "spreads_", "span_")
-        if not np.array_equal(self.forest_.categories, self._sizes) or np.shape(self.stretch_) != (2,):
-            raise ValueError("BoostedCalibrator: its trees must be on its features.")
+        for wrong, what in self._faults():
+            if wrong:
+                raise ValueError(f"BoostedCalibrator: {what}.")
+
+    def _faults(self) -> Iterator[tuple[bool, str]]:
+        yield not isinstance(self.skew_, Forest | None), "its skew trees must be trees"
+        yield not isinstance(self.line_, PiecewiseLinearMap | None), "its line must be a line"
+        forests = [(self.forest_, 2)] + ([] if self.skew_ is None else [(self.skew_, 1)])
+        there = all(np.array_equal(forest.categories, self._sizes) for forest, _ in forests)
+        yield not there or np.shape(self.stretch_) != (2,), "its trees must be on its features"
         wrong = np.shape(self.centres_) != self._sizes.shape or np.shape(self.spreads_) != self._sizes.shape
-        if wrong or not (np.asarray(self.spreads_) > 0).all() or self.forest_.n_outputs != 2:
-            raise ValueError("BoostedCalibrator: spreads must be positive, one a feature.")
+        wrong = wrong or not (np.asarray(self.spreads_) > 0).all() or any(f.n_outputs != k for f, k in forests)
+        yield wrong, "spreads must be positive, one a feature"
+        yield bool(self._has_trees and not self.scale_ > 0), "the scale must be positive"
+        if self.skew_ is not None:
+            check_finite(self, "skew_span_")
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if what it makes of the examples, with all features missing, are no forecasts."""
@@ -247,6 +268,19 @@ class _Scores(NamedTuple):
         """Median, and half the width of the middle 68 %."""
         low, middle, high = weighted_quantiles(self.z, self.weights, np.array([0.16, 0.5, 0.84]))
         return float(middle), float(0.5 * (high - low))
+
+    def thinned(self, seed: int) -> _Scores:
+        """The scores of a sample of the lines, if there are very many."""
+        lines = len(self.x)
+        if lines <= _MOST_ROWS:
+            return self
+        kept = np.sort(np.random.default_rng(seed).choice(lines, _MOST_ROWS, replace=False))
+        mine = np.isin(self.rows, kept)
+        return _Scores(self.z[mine], self.weights[mine], np.searchsorted(kept, self.rows[mine]), self.x[kept])
+
+
+def _ends(values: Array) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
 
 
 def _sample(forecasts: Distribution, y: Array, weights: Array | None, x: Array) -> _Scores:

@@ -23,7 +23,7 @@ def need_lightgbm() -> Any:
     return lightgbm
 
 
-def forest_of(models: Sequence[tuple[Any, int]], sizes: NDArray[np.intp]) -> Forest:
+def forest_of(models: Sequence[tuple[Any, int]], sizes: NDArray[np.intp], outputs: int = 2) -> Forest:
     """The mean of models, each as after that many rounds; ``sizes`` are numbers of categories of the features."""
     share = 1 / max(len(models), 1)
     trees = [tree for model, rounds in models for tree in _trees(model, rounds)]
@@ -45,7 +45,7 @@ def forest_of(models: Sequence[tuple[Any, int]], sizes: NDArray[np.intp]) -> For
     output = np.array([tree[0] for tree in trees], dtype=np.intp)
     known = np.array(members, dtype=np.intp).reshape(-1, 3)
     feature, left, right = ints
-    return Forest(feature, left, right, threshold, missing, value, output, known, sizes, 2)
+    return Forest(feature, left, right, threshold, missing, value, output, known, sizes, outputs)
 
 
 def _trees(model: Any, rounds: int) -> Iterator[tuple[int, list[Node], list[float]]]:
