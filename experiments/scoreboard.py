@@ -27,6 +27,7 @@ OTHERS = {
     "real_data": "the default calibrator on all regression sets and three base models",
     "selection": "the choice of `AutoCalibrator` against the best single method",
     "stack": "the stack against its base on all regression sets",
+    "uci": "standard splits: calibrated models beside NGBoost and XGBDistribution",
     "classification": "class probabilities: the choice against the best single method",
     "swapped": "the joint calibration of three classes: what the test sees",
     "bella": "which measure sees which fault",

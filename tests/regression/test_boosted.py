@@ -68,9 +68,10 @@ def test_curvatures_are_expected_squares_of_slopes():
 def test_skew_and_location_hardly_depend_on_each_other():
     u = np.linspace(-40, 40, 80_001)
     density = t.pdf(u, 30.0) * (u[1] - u[0])
-    (by_location, _), by_skew = LocationScale(30.0).slopes(u, np.zeros((len(u), 2)))[0].T, Skew(30.0).slopes(
-        u, np.zeros((len(u), 1))
-    )[0][:, 0]
+    (by_location, _), by_skew = (
+        LocationScale(30.0).slopes(u, np.zeros((len(u), 2)))[0].T,
+        Skew(30.0).slopes(u, np.zeros((len(u), 1)))[0][:, 0],
+    )
     sizes = density @ np.square(by_location), density @ np.square(by_skew)
     assert abs(density @ (by_location * by_skew)) / np.sqrt(np.prod(sizes)) < 0.1
 

@@ -35,21 +35,25 @@ _DIGITS = 9  # to which copies of a row agree
 
 
 class BoostedCalibrator(RegressionCalibrator):
-    r"""Learn from features how forecasts are off: shift and stretch them by boosted trees, then map the rest.
+    r"""Learn from features how forecasts are off: shift, stretch and skew them by boosted trees, then map the rest.
 
-    .. math:: F(y \mid x) = \Phi(T(v)), \quad v = a + b\,\frac{u - m(x)}{e^{\ell(x)}}, \quad u = \frac{z - a}{b},
-        \quad z = \Phi^{-1}(F_0(y))
+    .. math:: F(y \mid x) = \Phi(T(a + b\,S_{\varepsilon(x)}(r))), \quad r = \frac{u - m(x)}{e^{g(\ell(x))}},
+        \quad u = \frac{z - a}{b}, \quad z = \Phi^{-1}(F_0(y))
 
-    a and b are the median and half the width of the middle 68 % of the scores z of all rows, and T is the map of
-    `QuantileCalibrator`. The location m and log scale :math:`\ell` are sums of small trees on the features X, the
-    forecast's median and the log of its 16-84 % width. They start at 0, the forecast as it is, and follow the
-    likelihood of u under Student's t with :math:`\nu` degrees of freedom by Newton steps: LightGBM with
+    a and b are the likeliest location and scale of the scores z of all rows, S is `SkewMap` and T the map of
+    `QuantileCalibrator`. The location m, log scale :math:`\ell` and skew :math:`\varepsilon` are sums of small trees on
+    the features X, the forecast's median and the log of its 16-84 % width. They start at 0, the forecast as it is, and
+    follow the likelihood of u under Student's t with :math:`\nu` degrees of freedom by Newton steps: LightGBM with
     :math:`w = (\nu+1)/(\nu+r^2)`, slopes :math:`-wr/s` and :math:`1-wr^2`, and the curvatures
-    :math:`(\nu+1)/((\nu+3)s^2)` and :math:`2\nu/(\nu+3)`, where :math:`r = (u-m)/s` and :math:`s = e^\ell`.
+    :math:`(\nu+1)/((\nu+3)s^2)` and :math:`2\nu/(\nu+3)`, where :math:`r = (u-m)/s` and :math:`s = e^\ell`. Then come
+    trees for the skew of what is left.
 
     Five folds tell how many rounds: the loss of unseen rows is looked at every 20 rounds, and no tree is kept unless
-    they gain more than one standard error. The five models are averaged; m and :math:`\ell` are stretched by two
-    factors of at least 1, and T is fitted, both to unseen rows. Without trees it is `QuantileCalibrator`.
+    they gain more than one standard error, for the skew two. The five models are averaged. Trees that stop early say
+    too little: m and :math:`\ell` are stretched by two factors of at least 1, :math:`\ell` goes through an increasing
+    bent line g, and T is fitted, all to unseen rows. Tails are heavier, :math:`\nu = 4`, where what is left of unseen
+    rows is likelier so by more than one standard error, and 8 elsewhere. Without trees it is `QuantileCalibrator`. Of
+    more than 50 000 different rows trees are grown from a sample of so many.
 
     How many rows do I need? A segment is found once it has about a hundred rows; with fewer than 40 rows no trees are
     grown. Columns of X may be numbers, texts or categories, and may be missing; a category that was not there in `fit`
@@ -60,15 +64,15 @@ class BoostedCalibrator(RegressionCalibrator):
     Parameters
     ----------
     n_rounds : int, default 600
-        Most rounds, each with a tree for m and one for :math:`\ell`.
+        Most rounds, each with a tree for m and one for :math:`\ell`; and most for the skew.
     rate : float, default 0.05
         Share of each Newton step that is taken.
     n_leaves : int, default 8
         Most leaves of a tree, 2 to 8.
     min_rows : int, default 20
         Fewest rows of a leaf; with fewer than 400 rows a twentieth of them.
-    nu : float, default 8
-        Degrees of freedom: the smaller, the less far-off outcomes say.
+    nu : float, optional
+        Degrees of freedom: the smaller, the less far-off outcomes say. None is 8, or 4 where unseen rows say so.
     random_state : int, Generator or None
         For folds and samples of rows and features; None is 0.
     n_jobs : int, optional
@@ -80,8 +84,14 @@ class BoostedCalibrator(RegressionCalibrator):
         Rounds that are kept; 0 where features tell nothing.
     gain_ : float
         Nats a row that these gained on unseen rows, before stretching.
+    nu_ : float
+        Degrees of freedom that were taken.
     stretch_ : ndarray (2,)
         The factors of m and :math:`\ell`.
+    line_ : PiecewiseLinearMap or None
+        The bent line g; None where there are no trees.
+    skew_ : Forest or None
+        Trees for the skew; None where unseen rows see none.
     table_ : FeatureTable
         Names and categories of the columns of X.
     forest_ : Forest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -55,10 +57,10 @@ def fit_line(u: Array, said: Array, weights: Array, kind: LocationScale) -> Piec
 
 def _knots(values: Array, weights: Array) -> Array:
     found = np.unique(weighted_quantiles(values, weights, _LEVELS))
-    return found[np.concatenate([[True], np.diff(found) > _APART])]
+    return np.asarray(found[np.concatenate([[True], np.diff(found) > _APART])])
 
 
 def _rises(values: Array, knots: Array) -> Array:
     """How far each value lies within each piece of the line, from the first knot on; a column a piece."""
-    inner = [np.clip(values, low, high) - low for low, high in zip(knots[:-1], knots[1:], strict=True)]
+    inner = [np.clip(values, low, high) - low for low, high in pairwise(knots)]
     return np.column_stack([np.minimum(values - knots[0], 0.0), *inner, np.maximum(values - knots[-1], 0.0)])

@@ -16,7 +16,6 @@ from ...maps.skew import CENTRE, SkewMap
 
 LARGEST_LOG = 4.0  # of the scale: factors of 55 at most
 LARGEST_SKEW = 1.5
-_MOST_STRETCH = 2.0
 
 
 def scales(log_scale: Array) -> Array:
@@ -30,6 +29,7 @@ class Likelihood(ABC):
 
     n_outputs: ClassVar[int]
     errors: ClassVar[float]  # standard errors that a gain must exceed to be believed
+    most: ClassVar[float]  # times that what trees say may be stretched
     nu: float
 
     @abstractmethod
@@ -60,7 +60,7 @@ class LocationScale(Likelihood):
     array([0.    , 1.7329])
     """
 
-    n_outputs, errors = 2, 1.0
+    n_outputs, errors, most = 2, 1.0, 2.0
 
     def losses(self, u: Array, parameters: Array) -> Array:
         """Minus the log density of each score, up to a constant."""
@@ -78,7 +78,7 @@ class LocationScale(Likelihood):
 
 
 class Skew(Likelihood):
-    r"""The skew :math:`\varepsilon` of `SkewMap`, S: scales :math:`e^{-\varepsilon}` below, :math:`e^\varepsilon` above.
+    r"""The skew :math:`\varepsilon` of `SkewMap`, S, which makes laws narrower on one side and wider on the other.
 
     .. math:: \tfrac{\nu+1}{2}\ln(1 + S(u)^2/\nu) - \ln S'(u)
 
@@ -91,7 +91,7 @@ class Skew(Likelihood):
     array([3.4 , 0.76])
     """
 
-    n_outputs, errors = 1, 2.0
+    n_outputs, errors, most = 1, 2.0, 1.0
 
     def losses(self, u: Array, parameters: Array) -> Array:
         """Minus the log density of each score, up to a constant."""
@@ -149,7 +149,7 @@ def standards(u: Array, weights: Array, nu: float) -> tuple[float, float]:
 
 
 def stretches(u: Array, parameters: Array, weights: Array, kind: Likelihood) -> Array:
-    """A factor between 1 and 2 of each of unseen rows' parameters, under which their scores are likeliest.
+    """A factor from 1 to ``kind.most`` of each of unseen rows' parameters, under which their scores are likeliest.
 
     Stopping early shrinks what trees say; this undoes some of it.
     """
@@ -161,5 +161,5 @@ def stretches(u: Array, parameters: Array, weights: Array, kind: Likelihood) -> 
         return float(shares @ kind.losses(u, stretched)), slope
 
     start = np.ones(kind.n_outputs)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(1.0, _MOST_STRETCH)] * kind.n_outputs)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(1.0, kind.most)] * kind.n_outputs)
     return np.asarray(found.x, dtype=np.float64)
