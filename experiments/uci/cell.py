@@ -15,8 +15,16 @@ from sklearn.model_selection import KFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calibrant import BoostedCalibrator, CalibratedRegressor, Chain, Normal, QuantileCalibrator, StackCalibrator
-from calibrant import as_distribution, metrics
+from calibrant import (
+    BoostedCalibrator,
+    CalibratedRegressor,
+    Chain,
+    Normal,
+    QuantileCalibrator,
+    StackCalibrator,
+    as_distribution,
+    metrics,
+)
 from calibrant.calibration.contract import fit_with, transform_with
 from calibrant.distributions import Distribution
 

@@ -49,7 +49,7 @@ class BoostedCalibrator(RegressionCalibrator):
     trees for the skew of what is left.
 
     Five folds tell how many rounds: the loss of unseen rows is looked at every 20 rounds, and no tree is kept unless
-    they gain more than one standard error, for the skew two. The five models are averaged. Trees that stop early say
+    they gain more than one standard error, for the skew three. The five models are averaged. Trees that stop early say
     too little: m and :math:`\ell` are stretched by two factors of at least 1, :math:`\ell` goes through an increasing
     bent line g, and T is fitted, all to unseen rows. Tails are heavier, :math:`\nu = 4`, where what is left of unseen
     rows is likelier so by more than one standard error, and 8 elsewhere. Without trees it is `QuantileCalibrator`. Of

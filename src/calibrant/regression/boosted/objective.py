@@ -91,7 +91,7 @@ class Skew(Likelihood):
     array([3.4 , 0.76])
     """
 
-    n_outputs, errors, most = 1, 2.0, 1.0
+    n_outputs, errors, most = 1, 3.0, 1.0
 
     def losses(self, u: Array, parameters: Array) -> Array:
         """Minus the log density of each score, up to a constant."""
