@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,7 @@ PEERS = {"ngboost": "NGBoost", "xgbdist": "XGBDistribution"}
 NEEDS = {"net": "torch", "ngboost": "ngboost", "xgbdist": "xgboost_distribution"}
 HELD_OUT = 0.1  # of the rows a peer is trained on, to stop it early
 PEER_ROUNDS = 500
+BOOSTER = {"learning_rate": 0.05, "max_iter": 300, "min_samples_leaf": 5}  # good for small sets, seen on others
 _LEAST_MASS = 1e-12
 
 
@@ -77,7 +77,7 @@ def base(model: str, trees: int) -> Any:
         "ridge": make_pipeline(StandardScaler(), BayesianRidge()),
         "forest": RandomForestRegressor(trees, random_state=0),
         "extra": ExtraTreesRegressor(trees, random_state=0),
-        "booster": HistGradientBoostingRegressor(random_state=0),
+        "booster": HistGradientBoostingRegressor(**BOOSTER, random_state=0),
     }
     return known[model]
 
@@ -134,4 +134,4 @@ def _xgbdist(rows: Part) -> Distribution:
     return Normal(said.loc, said.scale)
 
 
-_PEERS = {"ngboost": partial(_ngboost), "xgbdist": partial(_xgbdist)}
+_PEERS = {"ngboost": _ngboost, "xgbdist": _xgbdist}
