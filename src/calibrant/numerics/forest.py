@@ -14,7 +14,7 @@ from .._checks import Array
 from .blocks import row_blocks
 
 MOST_LEAVES = 8  # of a tree: one bit of a byte each
-_BLOCK = 65_536  # trees times rows looked at together
+_BLOCK = 262_144  # trees times rows looked at together
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
