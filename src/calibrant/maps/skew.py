@@ -35,7 +35,7 @@ class SkewMap(Map):
     Examples
     --------
     >>> SkewMap(0.5).inverse(np.array([-2.0, 0.0, 2.0])).round(2)
-    array([-1.82, -0.27,  3.6 ])
+    array([-1.55, -0.16,  2.31])
 
     Differs from the paper in: Jones and Pewsey (2009) have no constant; their median moves with the skew.
     """
