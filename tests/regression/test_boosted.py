@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.stats import t
+from scipy.integrate import quad
+from scipy.stats import norm, t
 
 from calibrant import BoostedCalibrator, Ensemble, Normal, Poisson, QuantileCalibrator, load, save
-from calibrant.regression.boosted.objective import losses, slopes, stretches
+from calibrant.regression.boosted import calibrator
+from calibrant.regression.boosted.line import fit_line
+from calibrant.regression.boosted.objective import LocationScale, Skew, standards, stretches
 from tests.store.test_calibrators import forged
 
 LEVELS = [0.05, 0.5, 0.95]
@@ -21,38 +24,81 @@ def scores(rng):
     return rng.standard_t(3, 50) * 2, np.column_stack([rng.normal(size=50), rng.normal(0, 0.7, 50)])
 
 
+def literal_skew(u, e):
+    """Student's t behind sinh(asinh u - e) + c sinh e, written out."""
+    c = quad(lambda x: x**4 / np.sqrt(1 + x * x) * norm.pdf(x), -12, 12)[0]
+    value = np.sinh(np.arcsinh(u) - e) + c * np.sinh(e)
+    return value, np.cosh(np.arcsinh(u) - e) / np.sqrt(1 + u * u)
+
+
 @pytest.mark.parametrize("nu", [3.0, 8.0])
 def test_losses_are_those_of_student(scores, nu):
     u, p = scores
     literal = -t.logpdf(u, nu, p[:, 0], np.exp(p[:, 1]))
-    assert losses(u, p, nu) + t.logpdf(0, nu) * -1 == pytest.approx(literal)
+    assert LocationScale(nu).losses(u, p) - t.logpdf(0, nu) == pytest.approx(literal)
+    value, slope = literal_skew(u, p[:, 1])
+    assert Skew(nu).losses(u, p[:, 1:]) - t.logpdf(0, nu) == pytest.approx(-t.logpdf(value, nu) - np.log(slope))
 
 
 @pytest.mark.parametrize("nu", [3.0, 8.0])
-def test_slopes_are_those_of_differences(scores, nu):
+@pytest.mark.parametrize("kind", [LocationScale, Skew])
+def test_slopes_are_those_of_differences(scores, kind, nu):
     u, p = scores
-    slope, _ = slopes(u, p, nu)
-    for k in range(2):
-        step = 1e-6 * np.eye(2)[k]
-        found = (losses(u, p + step, nu) - losses(u, p - step, nu)) / 2e-6
-        assert slope[:, k] == pytest.approx(found, abs=1e-7)
+    p = p[:, : kind.n_outputs]
+    slope, _ = kind(nu).slopes(u, np.clip(p, -1, 1))
+    for k in range(kind.n_outputs):
+        step = 1e-6 * np.eye(kind.n_outputs)[k]
+        found = (kind(nu).losses(u, np.clip(p, -1, 1) + step) - kind(nu).losses(u, np.clip(p, -1, 1) - step)) / 2e-6
+        assert slope[:, k] == pytest.approx(found, rel=1e-5, abs=1e-6)
 
 
 def test_curvatures_are_expected_squares_of_slopes():
     nu, parameters = 8.0, np.array([0.4, 0.3])
     u = np.linspace(-400, 400, 400_001)
     density = t.pdf(u, nu, 0.4, np.exp(0.3)) * (u[1] - u[0])
-    slope, curvature = slopes(u, np.broadcast_to(parameters, (len(u), 2)), nu)
+    slope, curvature = LocationScale(nu).slopes(u, np.broadcast_to(parameters, (len(u), 2)))
     assert density @ np.square(slope) == pytest.approx(curvature[0], rel=1e-4)
     assert density @ (slope[:, 0] * slope[:, 1]) == pytest.approx(0, abs=1e-6)
+    value, rise = literal_skew(u, 0.6)
+    slope, curvature = Skew(nu).slopes(u, np.full((len(u), 1), 0.6))
+    density = t.pdf(value, nu) * rise * (u[1] - u[0])
+    assert density @ np.square(slope[:, 0]) == pytest.approx(curvature[0, 0], rel=0.02)
+
+
+def test_skew_and_location_hardly_depend_on_each_other():
+    u = np.linspace(-40, 40, 80_001)
+    density = t.pdf(u, 30.0) * (u[1] - u[0])
+    (by_location, _), by_skew = (
+        LocationScale(30.0).slopes(u, np.zeros((len(u), 2)))[0].T,
+        Skew(30.0).slopes(u, np.zeros((len(u), 1)))[0][:, 0],
+    )
+    sizes = density @ np.square(by_location), density @ np.square(by_skew)
+    assert abs(density @ (by_location * by_skew)) / np.sqrt(np.prod(sizes)) < 0.1
+
+
+def test_standards_are_the_likeliest(rng):
+    u, w = 0.4 + 1.3 * rng.standard_t(8, 400), rng.integers(1, 4, 400).astype(float)
+    _, location, scale = t.fit(np.repeat(u, w.astype(int)), f0=8)
+    assert standards(u, w, 8.0) == pytest.approx((location, scale), rel=1e-3)
 
 
 def test_stretches_undo_shrinkage(rng):
     m, log_scale = rng.normal(size=(2, 20_000))
     u = m + np.exp(0.5 * log_scale) * rng.standard_t(8, 20_000)
     shrunken = np.column_stack([m / 1.5, 0.5 * log_scale / 1.2])
-    assert stretches(u, shrunken, np.ones(20_000), 8.0) == pytest.approx([1.5, 1.2], abs=0.05)
-    assert stretches(u, 3 * shrunken, np.ones(20_000), 8.0) == pytest.approx([1, 1])
+    assert stretches(u, shrunken, np.ones(20_000), LocationScale(8.0)) == pytest.approx([1.5, 1.2], abs=0.05)
+    assert stretches(u, 3 * shrunken, np.ones(20_000), LocationScale(8.0)) == pytest.approx([1, 1])
+
+
+def test_the_line_stretches_a_small_segment_and_presses_noise(rng):
+    small = rng.random(20_000) < 0.05
+    said = np.where(small, 0.4, 0.0) + rng.normal(0, 0.05, 20_000)  # log 2 = 0.69 is the truth of the small one
+    u = np.where(small, 2.0, 1.0) * rng.standard_t(8, 20_000)
+    line = fit_line(u, np.column_stack([np.zeros(20_000), said]), np.ones(20_000), LocationScale(8.0))
+    assert line(np.array([0.4, 0.0])) == pytest.approx([np.log(2), 0.0], abs=0.08)
+    assert line(0.05) - line(-0.05) < 0.06
+    same = np.zeros((50, 2))
+    assert fit_line(u[:50], same, np.ones(50), LocationScale(8.0)) is None
 
 
 # ---- the calibrator ----
@@ -195,7 +241,8 @@ def test_counts_and_samples(segment, rng):
     law, y = Poisson(np.full(600, 3.0)), rng.poisson(rate).astype(float)
     cal = BoostedCalibrator().fit(law, y, X=X)
     after = cal.transform(law, X=X)
-    assert cal.n_rounds_ > 0 and after.mean()[X["region"] == "north"].mean() == pytest.approx(9, abs=1)
+    north = X["region"] == "north"
+    assert cal.n_rounds_ > 0 and after.mean()[north].mean() == pytest.approx(y[north].mean(), abs=1)
     draws = Ensemble(rng.normal(size=(600, 20)))
     y = rng.normal(0, np.where(X["region"] == "north", 4.0, 1.0))
     assert BoostedCalibrator().fit(draws, y, X=X).transform(draws, X=X).crps(y).mean() < draws.crps(y).mean()
@@ -209,6 +256,51 @@ def test_missing_outcomes_take_their_features_along(segment):
     kept = ~np.isnan(holes)
     whole = BoostedCalibrator().fit(law[kept], y[kept], X=X[kept])
     assert np.array_equal(some.transform(law, X=X).median(), whole.transform(law, X=X).median())
+
+
+def test_a_skew_that_the_features_tell_is_found(segment, rng):
+    x = rng.normal(size=(3500, 3))
+    side = np.where(x[:, 0] > 0, 1.0, -1.0)
+    y = side * (rng.gamma(2.0, size=3500) - 2)
+    law, new = Normal(np.zeros(1500), 1.5), slice(1500, None)
+    cal = BoostedCalibrator(100).fit(law, y[:1500], X=x[:1500])
+    assert cal.skew_ is not None
+
+    def told():
+        made = cal.transform(Normal(np.zeros(2000), 1.5), X=x[new])
+        short, long = np.where(side[new, None] > 0, made.quantiles([0.05, 0.95]), -made.quantiles([0.95, 0.05])).T
+        return np.mean(made.logpdf(y[new])), np.mean(side[new] * y[new] < short), np.mean(side[new] * y[new] > long)
+
+    with_skew = told()
+    cal.skew_ = None
+    without = told()
+    assert with_skew[0] > without[0] + 0.02
+    for place in (1, 2):
+        assert abs(with_skew[place] - 0.05) < min(0.035, abs(without[place] - 0.05))
+
+
+def test_heavier_tails_are_chosen_where_unseen_rows_have_them(segment, rng):
+    x = rng.normal(size=(1500, 2))
+    spread = np.where(x[:, 0] > 0, 3.0, 1.0)
+    law = Normal(np.zeros(1500), 1.0)
+    heavy, light = (BoostedCalibrator(60).fit(law, spread * draw, X=x) for draw in _draws(rng))
+    assert (heavy.nu_, light.nu_) == (4.0, 8.0)
+    assert BoostedCalibrator(20, nu=5).fit(law, spread, X=x).nu_ == 5.0
+
+
+def _draws(rng):
+    return rng.standard_t(2.5, 1500), rng.normal(size=1500)
+
+
+def test_very_many_rows_are_thinned(segment, rng, monkeypatch):
+    monkeypatch.setattr(calibrator, "_MOST_ROWS", 1000)
+    X, law, y = segment(4000)
+    cal = BoostedCalibrator(60).fit(law, y, X=X)
+    assert cal.n_rows_ == 4000 and cal.n_rounds_ > 0
+    order = rng.permutation(4000)
+    moved = BoostedCalibrator(60).fit(law[order], y[order], X=X.iloc[order])
+    after = (each.transform(law[:20], X=X[:20]).quantiles(LEVELS) for each in (cal, moved))
+    assert np.allclose(*after, rtol=1e-9, atol=1e-9)
 
 
 # ---- errors ----
@@ -272,6 +364,23 @@ def test_loaded_without_lightgbm(segment, tmp_path, monkeypatch):
     assert np.array_equal(again.transform(law, X=X).logpdf(y), cal.transform(law, X=X).logpdf(y))
 
 
+def test_files_from_before_the_line_and_the_skew_are_still_read(segment, tmp_path):
+    path = tmp_path / "a.calibrant"
+    cal = fitted(segment)
+    cal.line_, cal.skew_ = None, None
+    X, law, y = segment(50)
+    said = cal.transform(law, X=X).logpdf(y)
+    cal.nu = 8.0
+    save(cal, path)
+
+    def change(told, _):
+        for name in ("line_", "skew_", "skew_span_", "nu_"):
+            told["state"]["state"].pop(name)
+
+    forged(path, change)
+    assert np.array_equal(load(path).transform(law, X=X).logpdf(y), said)
+
+
 @pytest.mark.parametrize(
     ("part", "name", "value", "text"),
     [
@@ -280,6 +389,9 @@ def test_loaded_without_lightgbm(segment, tmp_path, monkeypatch):
         ("table_", "names", {"tuple": ["region"]}, "a text for each column"),
         ("table_", "categories", {"tuple": [None, None]}, "trees must be on its features"),
         (None, "scale_", {"float": "nan"}, "must be finite"),
+        (None, "scale_", 0.0, "scale must be positive"),
+        (None, "line_", 1.0, "its line must be a line"),
+        (None, "skew_", "none", "its skew trees"),
     ],
 )
 def test_forged_files_are_refused(segment, tmp_path, part, name, value, text):

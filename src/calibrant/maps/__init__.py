@@ -9,6 +9,7 @@ from .kernel import fit_kernel
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 from .probability_rows import ProbabilityRows
 from .ranks import fit_ecdf, fit_isotonic, fit_step
+from .skew import SkewMap
 from .smooth_rows import SmoothRows
 from .spline import SplineMap
 from .spline_fit import fit_spline
@@ -24,6 +25,7 @@ __all__ = [
     "PiecewiseLinearMap",
     "ProbabilityMap",
     "ProbabilityRows",
+    "SkewMap",
     "SmoothRows",
     "SplineMap",
     "StepMap",

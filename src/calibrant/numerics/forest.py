@@ -15,7 +15,7 @@ from .blocks import row_blocks
 
 MOST_LEAVES = 8  # of a tree: one bit of a byte each
 MOST_OUTPUTS = 100
-_BLOCK = 65_536  # trees times rows looked at together
+_BLOCK = 262_144  # trees times rows looked at together
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]

@@ -14,7 +14,7 @@ from ...numerics.forest import MOST_LEAVES, Forest
 from .from_lightgbm import forest_of, need_lightgbm
 
 STEP = 20  # rounds between two looks at unseen rows
-_PATIENCE = 5  # looks without gain after which no more trees are grown
+PATIENCE = 5  # looks without gain after which no more trees are grown
 _BINS = 63  # of a feature: splits lie between them
 _SHRINKAGE = 5.0  # rows' worth of curvature by which a leaf is held back
 _FEATURES, _ROWS = 0.7, 0.8  # shares that each tree sees
@@ -58,9 +58,10 @@ class Growth:
     min_rows: int
     seed: int
     threads: int
+    patience: int = PATIENCE
 
     @classmethod
-    def of(cls, calibrator: Any) -> Self:
+    def of(cls, calibrator: Any, patience: int = PATIENCE) -> Self:
         """What a calibrator's parameters say, checked."""
         leaves = count(calibrator.n_leaves, "n_leaves", least=2)
         if leaves > MOST_LEAVES:
@@ -73,6 +74,7 @@ class Growth:
             count(calibrator.min_rows, "min_rows"),
             int(np.random.default_rng(state).integers(2**31 - 1)),
             1 if calibrator.n_jobs is None else count(calibrator.n_jobs, "n_jobs"),
+            patience,
         )
 
 
@@ -117,9 +119,16 @@ class _Grower:
 
 
 def boost(
-    x: Array, sizes: Rows, parts: Sequence[Part], unseen: Likelihood, outputs: int, rows: float, how: Growth
+    x: Array,
+    sizes: Rows,
+    parts: Sequence[Part],
+    unseen: Likelihood,
+    outputs: int,
+    rows: float,
+    how: Growth,
+    errors: float = 1.0,
 ) -> Grown:
-    """Trees of all parts together, as many rounds as unseen rows want; 0 unless they gain more than a standard error.
+    """Trees of all parts together, as many rounds as unseen rows want; 0 unless their gain is clear.
 
     Parameters
     ----------
@@ -136,20 +145,22 @@ def boost(
     rows : float
         Number of rows that say as much as those that are looked at, with their weights.
     how : Growth
+    errors : float, default 1
+        Standard errors that the gain must exceed.
     """
     looked = np.sort(np.concatenate([part.test for part in parts]))
     places = [np.searchsorted(looked, part.test) for part in parts]
     growers = _growers(x, sizes, parts, outputs, how)
     none = np.zeros((len(looked), outputs))
     best, kept, mean = 0, none, [_mean(unseen, none)]
-    while len(mean) <= how.rounds // STEP and len(mean) - 1 - best < _PATIENCE:
+    while len(mean) <= how.rounds // STEP and len(mean) - 1 - best < how.patience:
         said = np.empty(none.shape)
         for grower, place in zip(growers, places, strict=True):
             said[place] = grower.grow()
         mean.append(_mean(unseen, said))
         if mean[-1] < mean[best]:
             best, kept = len(mean) - 1, said
-    if not best or not is_clear(unseen.losses(none) - unseen.losses(kept), unseen.weights, rows):
+    if not best or not is_clear(unseen.losses(none) - unseen.losses(kept), unseen.weights, rows, errors):
         return nothing(len(looked), sizes, outputs)
     forest = forest_of([(grower.model, grower.looks[best]) for grower in growers], sizes, outputs)
     return Grown(STEP * best, forest, kept, mean[0] - mean[best])
@@ -160,11 +171,11 @@ def nothing(rows: int, sizes: Rows, outputs: int) -> Grown:
     return Grown(0, forest_of([], sizes, outputs), np.zeros((rows, outputs)), 0.0)
 
 
-def is_clear(gain: Array, weights: Array, rows: float) -> bool:
-    """Whether the mean gain is more than its standard error; ``rows`` say as much as these with their weights."""
+def is_clear(gain: Array, weights: Array, rows: float, errors: float = 1.0) -> bool:
+    """Whether the mean gain exceeds so many standard errors; ``rows`` say as much as these with their weights."""
     mean = np.average(gain, weights=weights)
     spread = np.sqrt(np.average(np.square(gain - mean), weights=weights))
-    return bool(mean > spread / np.sqrt(rows))
+    return bool(mean > errors * spread / np.sqrt(rows))
 
 
 def _growers(x: Array, sizes: Rows, parts: Sequence[Part], outputs: int, how: Growth) -> list[_Grower]:

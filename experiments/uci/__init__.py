@@ -1,0 +1,1 @@
+"""Standard splits for probabilistic regression: calibrated models beside boosters of distributions."""
