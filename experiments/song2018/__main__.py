@@ -20,7 +20,7 @@ from pathlib import Path
 from ..cells import RESULTS, Cells, write_result
 from ..data import BUNDLED, data_folder
 from .protocol import BASES, OUTER, PARTS, REPEATS, SETS, THRESHOLDS, WANTED
-from .table import Pair, cell, page, verdict
+from .table import Pair, cell, headlines, page, verdict
 
 QUICK = {"sets": BUNDLED, "bases": "OLS", "thresholds": "8,16", "repeats": 1, "folds": 1}
 
@@ -63,7 +63,7 @@ def _told(pairs: Sequence[Pair], options: argparse.Namespace) -> int:
     if pairs and not options.quick:
         from .figure6 import draw
 
-        result = {"rows": [pair.summary() for pair in pairs], "claims": claims}
+        result = {"rows": [pair.summary() for pair in pairs], "claims": claims, "headlines": headlines(pairs)}
         write_result(options.out, "figure6", result, text)
         draw(pairs).savefig(options.out / "figure6.png", dpi=60)
     return int(any(claim.startswith("FAIL") for claim in claims))

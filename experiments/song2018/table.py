@@ -14,6 +14,7 @@ from calibrant.calibration.pit_watch import unwatched
 
 from ..cells import claim, known
 from ..data import load
+from ..scoreboard import headline
 from .protocol import ON_A_GRID, PARTS, POINTS, PUBLISHED, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
 
 Array = NDArray[np.float64]
@@ -117,6 +118,26 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     yield from _stack(pairs)
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
+
+
+def headlines(pairs: Sequence[Pair]) -> list[dict[str, str]]:
+    """For each set, the log likelihood that is gained over none, mean of its bases."""
+    sets = dict.fromkeys(pair.set for pair in pairs)
+    return [_headline(name, [pair for pair in pairs if pair.set == name]) for name in sets]
+
+
+def _headline(name: str, pairs: Sequence[Pair]) -> dict[str, str]:
+    places = [at for at, count in enumerate(pairs[0].counts) if count >= ENOUGH]
+    gains = np.array([[pair.gain(pair.best(at), NONE, at)[0] for at in places] for pair in pairs])
+    told = ", ".join(f"{gain:+.3f} with {pairs[0].counts[at]}" for at, gain in zip(places, gains.mean(0), strict=True))
+    stack = float(np.mean([pair.gain(STACK, NONE, 0)[0] for pair in pairs]))
+    return headline(
+        f"figure 6, {name}: log likelihood gained over none, mean of {len(pairs)} bases",
+        f"above 0 from {ENOUGH} thresholds on",
+        f"{told} thresholds, the best of three methods",
+        f"{stack:+.3f} by the stack",
+        bool((gains > 0).all()),
+    )
 
 
 def _stack(pairs: Sequence[Pair]) -> Iterator[str]:

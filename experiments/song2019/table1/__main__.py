@@ -28,7 +28,7 @@ from ...cells import RESULTS, Cells, write_result
 from ...data import BUNDLED, data_folder
 from .cell import PARTS, cell
 from .paper import BASES, PAIRS, SETS
-from .table import Pair, page, verdict
+from .table import Pair, headlines, page, verdict
 
 SPLITS = 10
 QUICK = {"sets": BUNDLED, "bases": "OLS", "splits": 2}
@@ -69,7 +69,11 @@ def _told(chosen: Sequence[tuple[str, str]], cells: Cells, options: argparse.Nam
     text = [*page(pairs), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if not options.quick:
-        result: dict[str, Any] = {"rows": [pair.summary() for pair in pairs], "claims": claims}
+        result: dict[str, Any] = {
+            "rows": [pair.summary() for pair in pairs],
+            "claims": claims,
+            "headlines": headlines(pairs),
+        }
         write_result(options.out, "table1", result, text)
     return int(any(claim.startswith("FAIL") for claim in claims))
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...cells import claim, known
+from ...scoreboard import headline
 from .cell import CROSS, GP_BETAS, NONE, OURS
 from .paper import BASES, MEASURES, PAPER, Printed
 
@@ -115,6 +116,32 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
         count = sum(harmful(pair, name) for pair in pairs)
         where = f"{worst.set} x {worst.base} {rise:+.4f} ±{error:.4f}".replace(" ±nan", "")
         yield claim(not count, f"{name} raises the NLL beyond its limit on {count} pairs; largest {where}")
+
+
+def headlines(pairs: Sequence[Pair]) -> list[dict[str, str]]:
+    """For each base, the NLL that is gained over it."""
+    return [_headline(title, mine) for base, title in BASES.items() if (mine := _printed(pairs, base))]
+
+
+def _printed(pairs: Sequence[Pair], base: str) -> list[Pair]:
+    return [pair for pair in pairs if pair.base == base and pair.printed is not NOT_PRINTED]
+
+
+def _headline(title: str, pairs: Sequence[Pair]) -> dict[str, str]:
+    published = [pair.best(GP_BETAS) for pair in pairs]
+    ours = [RECOMMENDED] * len(pairs)
+
+    def gained(names: Sequence[str]) -> str:
+        return f"{np.median([-pair.rise(name)[0] for pair, name in zip(pairs, names, strict=True)]):.2f}"
+
+    reached = [sum(pair.reaches(name) for pair, name in zip(pairs, names, strict=True)) for names in (published, ours)]
+    return headline(
+        f"table 1, {title}: NLL gained over the base, median of {len(pairs)} sets",
+        f"{np.median([pair.paper_gain for pair in pairs]):.2f}",
+        f"{gained(published)} by the best of four",
+        f"{gained(ours)} by the {RECOMMENDED}",
+        f"faithful on {reached[0]} of {len(pairs)} sets, best on {reached[1]}",
+    )
 
 
 def _told(missed: Sequence[tuple[Pair, str]]) -> str:
