@@ -24,7 +24,7 @@ from calibrant.displays import (
 from calibrant.distributions import Distribution
 
 from ..song2019.toy.toy import Toy, toy
-from .protocol import METHODS, forecast, thresholds
+from .protocol import DEFAULTS, PUBLISHED, forecast, thresholds
 
 LEVELS = np.linspace(-8, 26, 256)
 COUNT = 16  # thresholds
@@ -52,7 +52,9 @@ def calibrated(data: Toy, fresh: Toy) -> dict[str, Distribution]:
     edges = thresholds(data.y, COUNT)
     with unwatched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {name: make(edges).fit(old, data.y[held]).transform(new) for name, make in METHODS.items()}
+        made = {
+            name: make(edges).fit(old, data.y[held]).transform(new) for name, make in (PUBLISHED | DEFAULTS).items()
+        }
     return {BASE: new, **made}
 
 

@@ -38,8 +38,8 @@ def test_methods_that_do_not_fit() -> None:
 def test_features_decide_the_default() -> None:
     featured = replace(NORMAL, feature=("price",))
     assert calibrator_of(None, featured)[0] == "boosted" and list(candidates_for(featured, ["scale"])) == ["scale"]
-    with pytest.raises(ValueError, match="'stack' uses no features; leave feature= out, or say method='boosted'"):
-        calibrator_of("stack", featured)
+    with pytest.raises(ValueError, match="'scale' uses no features; leave feature= out, or say method='boosted'"):
+        calibrator_of("scale", featured)
     with pytest.raises(ValueError, match=r"'boosted' needs features; say feature=\['COLUMN'\] for each, or feature="):
         candidates_for(NORMAL, ["boosted"])
     with pytest.raises(ValueError, match="no method for class probabilities uses features"):

@@ -176,6 +176,9 @@ MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
     "PiecewiseLinearMap, fitted": _fitted(m.fit_ecdf),
     "ProbabilityMap": _fitted(m.fit_isotonic, 8),
     "StepMap": _fitted(m.fit_step, 8),
+    "SkewMap": lambda rng: m.SkewMap(
+        float(rng.normal(0, 0.2)), float(rng.normal(0, 0.5)), float(rng.uniform(0.8, 1.3))
+    ),
     "SplineMap": _fitted(m.fit_spline),
     "SplineMap, kernel": _fitted(m.fit_kernel, 25),
     "UnitTails, rows": lambda rng: m.UnitTails(m.AffineMap(rng.normal(0, 0.5, ROWS), 1.2), -2.0, 2.5),

@@ -95,7 +95,7 @@ WRITERS = {
 
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Method(partial(BoostedCalibrator, 20, rate=0.3), True, rank=5, module="lightgbm")
+    few = Method(partial(BoostedCalibrator, 20, rate=0.15), True, rank=5, module="lightgbm")
     monkeypatch.setitem(METHODS["distributions"], "boosted", few)
 
 
@@ -167,7 +167,7 @@ def test_the_fit_is_that_of_python() -> None:
     _parquet(frame)
     _run(*FIT)
     law, X = Normal(frame["mu"].to_numpy(), frame["sigma"].to_numpy()), frame[["price", "promo", "region"]]
-    mine = BoostedCalibrator(20, rate=0.3).fit(law, frame["y"], X=X)
+    mine = BoostedCalibrator(20, rate=0.15).fit(law, frame["y"], X=X)
     assert mine.n_rounds_ > 0
     saved: Any = load("c.calibrant")
     assert np.allclose(saved.transform(law, X=X).median(), mine.transform(law, X=X).median(), rtol=1e-12)
@@ -364,7 +364,7 @@ def test_calibrators_of_python_by_the_names_said() -> None:
 def test_without_lightgbm(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
     _parquet(laws(60))
-    needs = "BoostedCalibrator needs lightgbm to fit, which is not installed: pip install 'calibrant[boost]'."
+    needs = "boosted calibrators need lightgbm to fit, which is not installed: pip install 'calibrant[boost]'."
     assert fails(capsys, *FIT) == needs
     assert main(["evaluate", "t.parquet", *SEEN]) == 0  # with what there is
     assert "note: none of the calibrators that were tried uses the features\n" in capsys.readouterr().err

@@ -51,7 +51,7 @@ def test_who_uses_no_features(table: pa.Table) -> None:
 
 def test_chains_and_choices_get_them(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lightgbm")
-    trees = BoostedCalibrator(20, rate=0.3)
+    trees = BoostedCalibrator(20, rate=0.15)
     for calibrator in (trees, Chain([ScaleCalibrator(), trees]), AutoCalibrator({"trees": trees}, cv=2)):
         fitted = fit(table, COLUMNS, calibrator)
         whole = apply_quietly(fitted, table, COLUMNS)
@@ -78,7 +78,7 @@ def test_a_sample_is_looked_at_with_its_features(table: pa.Table) -> None:
     sample = Sample()
     for rows in scan_rows(open_table(table), COLUMNS):
         sample.add(rows)
-    found = analysed(sample, COLUMNS, candidates={"boosted": BoostedCalibrator(20, rate=0.3)}, cv=2)
+    found = analysed(sample, COLUMNS, candidates={"boosted": BoostedCalibrator(20, rate=0.15)}, cv=2)
     nll = {stage: measures["nll"].value for stage, measures in found.measures.items()}
     assert nll["boosted"] < nll["none"] - 0.3  # the outcome itself is among the features
     assert found.notes[0] != "none of the calibrators that were tried uses the features"

@@ -155,7 +155,7 @@ def test_same_answer_every_time_and_in_any_precision(data):
 @pytest.mark.parametrize("n", [1, 2, 14])
 def test_few_rows_are_a_quantile_map_and_say_so(n):
     law, y = Normal(np.zeros(n), 1.0), np.linspace(0.5, 1.0, n)
-    with pytest.warns(UserWarning, match=f"too few rows to weigh calibrators: {n}; only a quantile map is used"):
+    with pytest.warns(UserWarning, match=f"too few rows to learn from: {n}; only a quantile map is used"):
         stack = StackCalibrator().fit(law, y)
     found, alone = (
         calibrator.transform(Normal([3.0], 2.0)) for calibrator in (stack, QuantileCalibrator().fit(law, y))

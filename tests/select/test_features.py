@@ -206,7 +206,7 @@ def test_auto_with_trees_is_saved(tmp_path: Path) -> None:
     X = pd.DataFrame({"region": rng.choice(["north", "south"], 300), "price": rng.uniform(size=300).astype("float32")})
     mu = rng.normal(size=300)
     law, y = Normal(mu, 1.0), mu + rng.normal(size=300) + 4 * (X["region"] == "south")
-    candidates = {"scale": ScaleCalibrator(), "boosted": BoostedCalibrator(20, rate=0.3)}
+    candidates = {"scale": ScaleCalibrator(), "boosted": BoostedCalibrator(20, rate=0.15)}
     auto = AutoCalibrator(candidates).fit(law, y, X=X)
     assert auto.best_ == "boosted"
     save(auto, tmp_path / "a.calibrant")

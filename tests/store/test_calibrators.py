@@ -109,7 +109,8 @@ def test_what_is_known_of_it(data, path):
 
 
 @pytest.mark.parametrize(
-    "calibrator", [DensityCalibrator(n_thresholds=9), GPCCalibrator(8, n_basis=10, n_grid=32), GPBetaCalibrator(4)]
+    "calibrator",
+    [DensityCalibrator(n_thresholds=9), GPCCalibrator(8, n_basis=10, n_grid=32), GPBetaCalibrator(4, base_map=None)],
 )
 def test_files_without_parameters_that_were_added_since(calibrator, data, path):
     mu, sigma, y = data

@@ -8,7 +8,7 @@ from ..adapters.names import NAMES
 from ..calibration import GroupedCalibrator
 from ..calibration.contract import takes_of
 from ..select.candidates import BY_GROUP
-from ..select.methods import AUTO, method, methods_for, methods_with_features
+from ..select.methods import method, methods_for, methods_for_features, methods_with_features
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
 
@@ -50,7 +50,7 @@ def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
     {'residual': ResidualCalibrator()}
     """
     quick = "platt" if columns.scores_are == "margins" else _QUICK.get(columns.kind, "quantile")
-    seeing = methods_with_features(kind_of(columns), installed=True)[:-1] if columns.feature else []
+    seeing = methods_for_features(kind_of(columns), installed=True) if columns.feature else []
     chosen = names or [quick, *seeing]
     if "point" in chosen:
         raise ValueError("method 'point' gives numbers, no distributions to measure; try 'residual'.")
@@ -63,7 +63,7 @@ def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
 def check_features(names: list[str], columns: Columns, *, unused: bool = False) -> None:
     """Refuse methods that need features where there are none, and features that none uses unless they may be unused."""
     seeing = methods_with_features(kind_of(columns))
-    needing = next((name for name in names if name in seeing and name != AUTO), None)
+    needing = next((name for name in names if name in methods_for_features(kind_of(columns))), None)
     if needing and not columns.feature:
         text = "method {name!r} needs features; say {feature:COLUMN} for each, or {feature:'*'} for all other columns."
         raise RoleError(text, name=needing)

@@ -28,6 +28,7 @@ ALONG = {
     "time": {"regression": "Time", "classification": "Time"},
 }
 LONGEST = 26  # characters of a group beside the picture
+WORDS = 30  # letters of a segment beside its dots
 NAMED = 60  # where the mouse rests
 
 
@@ -63,14 +64,15 @@ def segments(result: Result) -> str:
     found = {side: [getattr(segment, side) for segment in known] for side in sides(result)}
     label = OF_BINS[result.task]
     shown = SegmentDisplay(
-        names=[both_ends(segment.name, NAMED) for segment in known],
-        faults=[clean(segment.fault_before, NAMED) for segment in known],
+        names=[both_ends(segment.name, WORDS) for segment in known],
+        faults=[clean(segment.fault_before, WORDS) for segment in known],
         sides=_ends(found), goal=GOAL[result.task], label=label, colors=[colour(side) for side in found],
     )  # fmt: skip
     named = [f"{clean(segment.name, NAMED)}, {segment.rows:.10g} rows" for segment in known]
     caption = f"{label}, where forecasts are wrong: the worst first. Lines: 90 % intervals."
     every = list(range(len(known)))
-    return svg.picture(caption, shown._figure_size(), lambda ax: _hover(shown, ax, named, found, every, "share"))
+    size = (3.3, shown._figure_size()[1])
+    return svg.picture(caption, size, lambda ax: _hover(shown, ax, named, found, every, "share"))
 
 
 def _column(names: list[str]) -> tuple[str, list[str]]:

@@ -44,7 +44,9 @@ class Method:
         How much it can bend: among candidates that are equally good the one of least rank is taken. An average bends
         no more than what it is made of.
     module : str, optional
-        What must be installed for it to compete.
+        What must be installed for it to compete, or to see features.
+    asks : bool
+        Whether it sees features if it is made with ``features=True``.
     """
 
     make: Callable[..., Any]
@@ -54,11 +56,21 @@ class Method:
     classes: int = 2
     rank: int = 1
     module: str | None = None
+    asks: bool = False
 
     @property
     def takes(self) -> Takes:
         """What it takes, with its defaults."""
         return takes_of(self.make())
+
+    @property
+    def sees(self) -> bool:
+        """Whether it can use features."""
+        return self.asks or "X" in self.takes.beside
+
+    def made(self, *, features: bool = False) -> Any:
+        """It, with its defaults; where there are features, so that it uses them if it can."""
+        return self.make(features=True) if features and self.asks and is_installed(self) else self.make()
 
 
 METHODS: dict[str, dict[str, Method]] = {
@@ -69,7 +81,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "gp-beta": Method(r.GPBetaCalibrator, True, rank=4),
         "gpc": Method(r.GPCCalibrator, rank=4),
         "flow": Method(r.FlowCalibrator, rank=3),
-        "stack": Method(r.StackCalibrator, True, rank=4),
+        "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True),
         "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm"),
     },
     "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
@@ -113,7 +125,7 @@ def default_candidates(
             continue
         if "X" in each.takes.needs and not (features and is_installed(each)):
             continue
-        found[name] = each.make()
+        found[name] = each.made(features=features)
         if grouped and each.quick:
             found[name + BY_GROUP] = GroupedCalibrator(each.make())
     return found

@@ -26,15 +26,25 @@ def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
     return {**auto, **table} if kind == "scores" else {**table, **auto}
 
 
-def methods_with_features(kind: str, *, installed: bool = False) -> list[str]:
-    """Names of those that use features, perhaps only of those that can be fitted here.
+def methods_with_features(kind: str) -> list[str]:
+    """Names of those that can use features, first those that need them.
 
     >>> methods_with_features("distributions"), methods_with_features("points")
-    (['boosted', 'auto'], [])
+    (['boosted', 'stack', 'auto'], [])
+    """
+    needing = methods_for_features(kind)
+    others = [name for name, each in METHODS[kind].items() if each.sees and name not in needing]
+    return [*needing, *others, AUTO] if needing else []
+
+
+def methods_for_features(kind: str, *, installed: bool = False) -> list[str]:
+    """Names of those that need features, perhaps only of those that can be fitted here.
+
+    >>> methods_for_features("distributions")
+    ['boosted']
     """
     table = METHODS[kind].items()
-    found = [name for name, each in table if "X" in each.takes.beside and (is_installed(each) or not installed)]
-    return [*found, AUTO] if found else []
+    return [name for name, each in table if "X" in each.takes.needs and (is_installed(each) or not installed)]
 
 
 def method(name: str | None, kind: str, what: str = "", *, features: bool = False) -> tuple[str, Any]:
@@ -69,6 +79,6 @@ def method(name: str | None, kind: str, what: str = "", *, features: bool = Fals
         text += f", {close[0]!r} perhaps" if close and not exists else ""
         raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
     made = offered[chosen]()
-    if features and chosen == AUTO and AUTO in methods_with_features(kind):
+    if features and chosen in methods_with_features(kind) and "features" in made.get_params(deep=False):
         made.set_params(features=True)
     return chosen, made

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import calibrant
-from calibrant import Normal, Poisson, find_segments, metrics
+from calibrant import GroupedCalibrator, Normal, Poisson, ScaleCalibrator, find_segments, metrics
 from experiments.segments import of_classes, of_laws
 
 N = 3000
@@ -221,3 +221,19 @@ def test_errors(rng):
         find_segments(law, noise, X)
     with pytest.raises(ValueError, match="at least two rows"):
         find_segments([1.0], Normal([0.0], 1.0), [[1.0]])
+
+
+def test_segments_get_a_scale_of_their_own(rng):
+    X, mean, noise = shop(rng, 4000)
+    south, winter = X["region"] == "south", X["month"] == 12
+    y = mean + np.where(south, 2.0, np.where(winter, 3.0, 1.0)) * noise
+    law = Normal(mean, 1.0)
+    found = find_segments(y, law, X)
+    groups = found.labels(X)
+    assert groups[south.to_numpy()].tolist() == ["region = south"] * int(south.sum())
+    assert set(groups) == {"elsewhere", *(each.name for each in found)}
+    first = found.labels(pl.from_pandas(X))
+    assert np.array_equal(first, groups)
+    made = GroupedCalibrator(ScaleCalibrator()).fit(law, y, groups=groups).transform(law, groups=groups)
+    assert made.std()[south].mean() == pytest.approx(2.0, abs=0.1)
+    assert made.std()[~south & ~winter].mean() == pytest.approx(1.0, abs=0.1)

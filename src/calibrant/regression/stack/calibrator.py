@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Array, believed
+from ..._checks import Array, believed, one_of
 from ...adapters.feature_columns import check_rows
 from ...calibration import RegressionCalibrator, normal_scores
 from ...calibration.contract import Takes, fit_with, refuse_features, takes_of, transform_with
@@ -77,6 +77,9 @@ class StackCalibrator(PitWatched):
         are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
+    features : bool, default False
+        Whether whoever hands over forecasts, `CalibratedRegressor` or a `Chain`, is asked for the features of their
+        rows where no candidates are named. `fit` uses the features that it is given, asked for or not.
 
     Attributes
     ----------
@@ -105,19 +108,20 @@ class StackCalibrator(PitWatched):
     '...'
     """
 
-    _later: ClassVar[dict[str, Any]] = {"rest_": None}  # lacking in earlier files
+    _later: ClassVar[dict[str, Any]] = {"features": False, "rest_": None}  # lacking in earlier files
 
-    def __init__(self, candidates: Any = None, *, random_state: Any = None) -> None:
+    def __init__(self, candidates: Any = None, *, random_state: Any = None, features: bool = False) -> None:
         self.candidates = candidates
         self.random_state = random_state
+        self.features = features
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
-        """Distributions, and features for the candidates that take them."""
-        if self.candidates is None:
-            return Takes().also("X")
-        each = [takes_of(calibrator) for calibrator in _named(self.candidates).values()]
-        beside = Takes().also("X") if any("X" in taken.beside for taken in each) else Takes()
+        """Distributions; features if asked for, or if a candidate takes them; once fitted, if a kept one does."""
+        parts = vars(self).get("calibrators_", _named(self.candidates)).values()
+        each = [takes_of(part) for part in parts]
+        asked = self.features and self.candidates is None and "calibrators_" not in vars(self)
+        beside = Takes().also("X") if asked or any("X" in taken.beside for taken in each) else Takes()
         return beside.also("X", needs=True) if any("X" in taken.needs for taken in each) else beside
 
     def fit(self, forecasts: Any, y: Any, *, X: Any = None, sample_weight: Any = None) -> Self:
@@ -130,7 +134,9 @@ class StackCalibrator(PitWatched):
         X : array-like or frame (n, d), optional
         sample_weight : array-like (n,), optional
         """
-        refuse_features(X, self, "the stack of these candidates")
+        one_of(self.features, "features", (False, True))
+        if self.candidates is not None:
+            refuse_features(X, clone(self), "the stack of these candidates")
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
         if X is not None:
@@ -154,7 +160,7 @@ class StackCalibrator(PitWatched):
         shares = np.zeros(1 + len(candidates))
         if rows < FEWEST_ROWS:
             warnings.warn(
-                f"too few rows to weigh calibrators: {rows:g}; only a quantile map is used. {FEWEST_ROWS} are the "
+                f"too few rows to learn from: {rows:g}; only a quantile map is used. {FEWEST_ROWS} are the "
                 f"fewest, a hundred or more are better.",
                 stacklevel=3,
             )

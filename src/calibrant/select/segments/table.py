@@ -19,6 +19,7 @@ COLUMNS = (
     "segment", "rows", "share", "kind", "fault", "estimate", "low", "high", "p_value", "adjusted", "promised",
     "observed", "observed_low", "observed_high",
 )  # fmt: skip
+ELSEWHERE = "elsewhere"
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,17 @@ class Segments(Sequence[Segment]):
     fdr: float
     rows: float
     places: NDArray[np.intp]
+
+    def labels(self, X: Any) -> NDArray[Any]:
+        """For rows of features the name of the first segment that each is in, or "elsewhere": groups to calibrate.
+
+        ``GroupedCalibrator(ScaleCalibrator()).fit(forecasts, y, groups=segments.labels(X))`` gives each a scale of its
+        own.
+        """
+        out = np.full(rows_in(X), ELSEWHERE, dtype=object)
+        for each in reversed(self.found):
+            out[each.contains(X)] = each.name
+        return out
 
     def measured_in(self, X: Any) -> list[NDArray[np.intp]]:
         """Rows of each segment, of the features that it was found with, on which it was measured."""
