@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant import BoostedClassCalibrator, DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
+from calibrant import DensityCalibrator, FlowCalibrator, Normal, QuantileCalibrator
 from calibrant.adapters.class_scores import ClassScores
 from calibrant.calibration.contract import fit_with, transform_with
 from calibrant.classification import PriorShiftCalibrator
@@ -76,8 +76,6 @@ def contestants() -> Iterator[Contestant]:
         if name not in METHODS["scores"] or METHODS["scores"][name].classes == 2:
             yield Contestant("two classes", name, make())
         yield Contestant("three classes", name, make())
-    for what in ("two classes", "three classes"):
-        yield Contestant(what, "boosted", BoostedClassCalibrator())
     yield Contestant("two classes", "prior shift", PriorShiftCalibrator())
     yield Contestant("three classes", "prior shift", PriorShiftCalibrator())
 

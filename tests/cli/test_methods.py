@@ -42,8 +42,8 @@ def test_features_decide_the_default() -> None:
         calibrator_of("scale", featured)
     with pytest.raises(ValueError, match=r"'boosted' needs features; say feature=\['COLUMN'\] for each, or feature="):
         candidates_for(NORMAL, ["boosted"])
-    with pytest.raises(ValueError, match="no method for class probabilities uses features"):
-        calibrator_of("auto", replace(CLASSES, feature=("price",)))
+    classes = replace(CLASSES, feature=("price",))
+    assert [calibrator_of(name, classes)[0] for name in (None, "auto")] == ["boosted", "auto"]
 
 
 def test_groups_get_one_each() -> None:

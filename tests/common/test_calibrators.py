@@ -57,6 +57,7 @@ OTHERS = unlisted_calibrators(RegressionCalibrator, LISTED, but=(PointCalibrator
 EVERY = LISTED | PUBLISHED | OTHERS
 CALIBRATORS = {name: calibrator for name, calibrator in EVERY.items() if can_fit(calibrator)}
 every = pytest.mark.parametrize("name", CALIBRATORS)
+PLAIN: dict[str, np.ndarray] = {}  # medians of fits to columns of numbers, by name
 
 
 @pytest.fixture
@@ -96,13 +97,14 @@ def test_contract(name, data):
 def test_improves_what_is_wrong(name, data):
     mu, sigma, y = data
     fresh = np.random.default_rng(1)
-    mu2, sigma2 = fresh.normal(0, 2, 4000), np.exp(fresh.normal(0, 0.5, 4000))
-    y2 = mu2 + 0.3 + 2 * sigma2 * fresh.standard_normal(4000)
+    mu2, sigma2 = fresh.normal(0, 2, 2000), np.exp(fresh.normal(0, 0.5, 2000))
+    y2 = mu2 + 0.3 + 2 * sigma2 * fresh.standard_normal(2000)
     law = transform_example(fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y), Normal(mu2, sigma2))
     inside = (law.interval(0.8)[:, 0] <= y2) & (y2 <= law.interval(0.8)[:, 1])
     if name in LISTED:  # others need not mend the spread
         assert inside.mean() == pytest.approx(0.8, abs=0.05)
-    assert law.crps(y2).mean() < Normal(mu2, sigma2).crps(y2).mean()
+    some = slice(0, 500)
+    assert law[some].crps(y2[some]).mean() < Normal(mu2[some], sigma2[some]).crps(y2[some]).mean()
 
 
 @every
@@ -137,9 +139,10 @@ def test_weights_of_a_hundred_trillion_rows(name, data):
 )
 def test_any_kind_of_column(name, data, kind):
     mu, sigma, y = data
-    plain = fit_example(clone(CALIBRATORS[name]), (mu, sigma), y)
+    if name not in PLAIN:
+        PLAIN[name] = medians(fit_example(clone(CALIBRATORS[name]), (mu, sigma), y), mu, sigma)
     other = fit_example(clone(CALIBRATORS[name]), (kind(mu), kind(sigma)), kind(y))
-    assert np.allclose(medians(plain, mu, sigma), medians(other, mu, sigma), rtol=1e-5, atol=1e-5)
+    assert np.allclose(PLAIN[name], medians(other, mu, sigma), rtol=1e-5, atol=1e-5)
 
 
 @every

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from calibrant import BoostedCalibrator, Normal, QuantileCalibrator, load, save
+from calibrant import BoostedCalibrator, BoostedClassCalibrator, Normal, QuantileCalibrator, load, save
 from calibrant.cli import main
 from calibrant.select.candidates import METHODS, Method
 from calibrant.store.calibrators import describe
@@ -91,6 +91,9 @@ WRITERS = {
     "arrow": _arrow,
     "stdin": lambda frame: _csv(frame) and "-",
 }
+SOME = ("csv", "jsonl", "stdin")  # for commands that read as `fit` does
+KINDS = [("fit", kind) for kind in WRITERS]
+KINDS += [(name, kind) for name in ("evaluate", "compare", "report") for kind in SOME]
 
 
 @pytest.fixture(autouse=True)
@@ -121,8 +124,7 @@ def expected() -> dict[str, Any]:
     return {}
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize("command", ["evaluate", "compare", "report", "fit"])
+@pytest.mark.parametrize(("command", "kind"), KINDS)
 def test_every_kind_of_table(
     kind: str, command: str, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,11 +329,21 @@ def test_refused(command: str, capsys: Capture) -> None:
     assert not Path("c.calibrant").exists() and not Path("out.csv").exists()
 
 
-def test_classes_have_no_method_for_features(capsys: Capture) -> None:
-    frame = pd.DataFrame({"p": np.linspace(0.1, 0.9, 30), "y": np.tile(["no", "yes"], 15), "price": 1.0})
+def test_features_of_classes() -> None:
+    rng = np.random.default_rng(0)
+    shop, p = rng.choice(["a", "b"], 400), np.full(400, 0.5)
+    y = np.where(rng.random(400) < np.where(shop == "a", 0.9, 0.1), "yes", "no")
+    frame = pd.DataFrame({"p": p, "y": y, "shop": shop})
     frame.to_csv("c.csv", index=False)
-    said = fails(capsys, "fit", "c.csv", "--probability", "yes=p", "--feature", "price", "-o", "c.calibrant")
-    assert said == "no method for class probabilities uses features; leave --feature out."
+    _run("fit", "c.csv", "--probability", "yes=p", "--feature", "shop", "-o", "c.calibrant")
+    saved: Any = load("c.calibrant")
+    mine = BoostedClassCalibrator().fit(p, y, X=frame[["shop"]])
+    assert saved.n_rounds_ > 0
+    assert np.allclose(saved.transform(p, X=frame[["shop"]]), mine.transform(p, X=frame[["shop"]]))
+    _run("apply", "c.calibrant", "c.csv", "-o", "out.csv")
+    made = pd.read_csv("out.csv")
+    column = next(name for name in made.columns if "yes" in name)
+    assert made[column][shop == "a"].mean() > 0.8 and made[column][shop == "b"].mean() < 0.2
 
 
 def test_refused_by_apply(capsys: Capture) -> None:

@@ -30,7 +30,10 @@ CALIBRATORS = {
     "flow": FlowCalibrator(random_state=0),
     "stack": StackCalibrator(random_state=0),
 }
-QUICK = CALIBRATORS | {"gpc": GPCCalibrator(16, n_basis=16, n_grid=64)}
+QUICK = CALIBRATORS | {
+    "gpc": GPCCalibrator(16, n_basis=16, n_grid=64),
+    "stack": StackCalibrator([FlowCalibrator(penalty=1.0), DensityCalibrator(n_thresholds=12)], random_state=0),
+}
 LEVELS = np.array([1e-6, 0.01, 0.1, 0.5, 0.9, 0.99, 1 - 1e-6])
 every = pytest.mark.parametrize("name", CALIBRATORS)
 pytestmark = pytest.mark.filterwarnings("ignore:.*made the probabilistic calibration worse:UserWarning")

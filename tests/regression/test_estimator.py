@@ -63,12 +63,12 @@ CALIBRATORS = [
     ScaleCalibrator("bins", n_bins=3),
     Chain([ScaleCalibrator(), QuantileCalibrator()]),
 ]
-CONDITIONAL = [
-    DensityCalibrator(),
-    GPCCalibrator(),
-    GPBetaCalibrator(),
-    FlowCalibrator(),
-    StackCalibrator(),
+CONDITIONAL = [  # small ones: these checks are of the estimator around them
+    DensityCalibrator(n_thresholds=8),
+    GPCCalibrator(8, n_basis=10, n_grid=32),
+    GPBetaCalibrator(4, hyperparameters="fixed"),
+    FlowCalibrator(4, penalty=4.0),
+    StackCalibrator([QuantileCalibrator(), DensityCalibrator(n_thresholds=8)]),
 ]
 
 

@@ -27,7 +27,7 @@ from calibrant import (
     save,
 )
 from calibrant.regression.flow import FlowCalibrator
-from calibrant.regression.stack.calibrator import StackCalibrator, _kept, best_shares
+from calibrant.regression.stack.calibrator import StackCalibrator, _gain, _kept, best_shares
 from calibrant.regression.stack.candidates import ScoreMixtureCalibrator, _parameters, _Problem
 from calibrant.store.codec import Decoder, Encoder
 from experiments.song2019.toy.toy import toy
@@ -185,6 +185,12 @@ def test_what_no_candidate_mends_a_map_of_all_does():
     assert metrics.calibration_error(y_new, made) < 0.002 < 0.05 < metrics.calibration_error(y_new, made.base)
     assert metrics.nll(y_new, made) < metrics.nll(y_new, made.base) - 0.2
     assert stack.pit_distances_[1] < 0.1
+
+
+def test_outcomes_that_nobody_thought_possible_say_nothing_of_the_map():
+    assert np.array_equal(
+        _gain(np.array([-np.inf, -1.0, -np.inf]), np.array([-np.inf, -0.5, -2.0])), [0.0, 0.5, np.inf]
+    )
 
 
 def test_nothing_is_mapped_without_a_gain(data):

@@ -194,8 +194,9 @@ def test_auto_says_what_it_takes() -> None:
     assert "X" in takes_of(AutoCalibrator({"m": Moving()}, task="regression")).beside
     assert "X" not in takes_of(AutoCalibrator([ScaleCalibrator()])).beside
     for features in (True, False):
-        for kind, asks in (("distributions", features), ("scores", False)):
-            assert ("X" in takes_of(method("auto", kind, features=features)[1]).beside) is asks
+        for kind in ("distributions", "scores"):
+            assert ("X" in takes_of(method("auto", kind, features=features)[1]).beside) is features
+        assert ("X" in takes_of(method("stack", "distributions", features=features)[1]).beside) is features
     with pytest.raises(ValueError, match="`features` must be"):
         AutoCalibrator(features="all").fit(Normal(np.zeros(30), 1.0), np.arange(30.0))
 

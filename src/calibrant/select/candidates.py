@@ -94,6 +94,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "smooth-isotonic": Method(c.SmoothIsotonicCalibrator, True, rank=6),
         "isotonic": Method(c.IsotonicCalibrator, True, rank=6),
         "venn-abers": Method(c.VennAbersCalibrator, True, rank=7),
+        "boosted": Method(c.BoostedClassCalibrator, True, of_margins=False, rank=8, module="lightgbm"),
         "binning": Method(c.BinningCalibrator, rank=6),
         "bayesian-binning": Method(c.BayesianBinningCalibrator, rank=6),
         "beta-densities": Method(c.BetaDensitiesCalibrator, of_margins=False, rank=3),
@@ -144,7 +145,7 @@ def see_features(candidates: Mapping[str, Any]) -> bool:
 def refuse_unseen(X: Any, candidates: Mapping[str, Any]) -> None:
     """Raise ValueError if features were given and none of the candidates takes them."""
     if X is not None and not see_features(candidates):
-        remedy = "Use BoostedCalibrator (pip install 'calibrant[boost]') with distributions, or leave X out."
+        remedy = "Use Boosted(Class)Calibrator (pip install 'calibrant[boost]'), or leave X out."
         raise ValueError(f"`X` was given, but none of the candidates takes features. {remedy}")
 
 

@@ -287,7 +287,7 @@ def _map_of(parts: list[_Sample]) -> QuantileCalibrator:
 
 
 class _Halves(NamedTuple):
-    """PIT intervals of outcomes before, after and mapped, the mean gain of the map in nats, its error, and weights.
+    """PIT intervals of outcomes before, after and mapped, the gains of the map in nats, and weights.
 
     The map is learned from every second outcome for the others.
     """
@@ -318,9 +318,16 @@ def _halves(parts: list[_Sample], mixed: list[_Sample]) -> _Halves:
         for part, mixture in zip(parts, mixed, strict=True):
             own, made = part.every(second), mixture.every(second)
             laws = [own.laws, made.laws, fitted.transform(made.laws)]
-            gain = np.diff(_log_likelihoods(laws[1:], own), axis=1)[:, 0]
+            gain = _gain(*_log_likelihoods(laws[1:], own).T)
             found.append((*(pit(own.y, law, kind="interval") for law in laws), gain, own.weights))
     return _Halves(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def _gain(before: Array, after: Array) -> Array:
+    """Differences of logs; 0 where both are the log of 0."""
+    with np.errstate(invalid="ignore"):
+        gain = after - before
+    return np.where(np.isnan(gain), 0.0, gain)
 
 
 def _trust(candidates: int) -> Array:
