@@ -1,4 +1,5 @@
-# Everything runs in a private environment, .venv, made on first use from pyproject.toml.
+# Everything runs in a private environment, .venv, made on first use from pyproject.toml. What is tested is compiled when
+# it is first loaded, not when it is installed: most of it never is.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-oldest test-pythons lint bench mutants clean
@@ -46,7 +47,7 @@ test-python-%:
 		$$each -c "" 2>/dev/null && echo $$each && break; done); \
 	if [ -z "$$python" ]; then echo "Python $* is not installed: not tested."; exit 0; fi; \
 	test -e .venv-$*/.stamp || { $$python -m venv .venv-$* && \
-		.venv-$*/bin/python -m pip install --quiet numpy scipy scikit-learn pandas polars pytest hypothesis && \
+		.venv-$*/bin/python -m pip install --quiet --no-compile numpy scipy scikit-learn pandas polars pytest hypothesis && \
 		touch .venv-$*/.stamp; } && \
 	PYTHONPATH=src .venv-$*/bin/python $(QUICKLY) $(QUICK)
 
@@ -72,12 +73,12 @@ $(BIN)/python:
 $(OLDEST)/.stamp: pyproject.toml .ci/floors.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) .ci/floors.py app pandas polars pytest hypothesis > $(OLDEST)/floors.txt
-	$(OLDEST)/bin/python -m pip install --quiet --requirement $(OLDEST)/floors.txt
+	$(OLDEST)/bin/python -m pip install --quiet --no-compile --requirement $(OLDEST)/floors.txt
 	touch $@
 
 # The test environment contains the application's, so it stamps both.
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,app]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[test,app]"
 	touch $(VENV)/.stamp-app $@
 
 $(VENV)/.stamp-app: pyproject.toml | $(BIN)/python
