@@ -89,7 +89,7 @@ def covered(seed: int) -> tuple[float, float, float]:
     own.fit(law, y[old], X=frame[old], groups=found.labels(frame[old]))
     rows = frame.iloc[new]
     made = [other, boosted.transform(other, X=rows), own.transform(other, X=rows, groups=found.labels(rows))]
-    one, two, three = (float(metrics.coverage(y[new], each, 0.9)) for each in made)
+    one, two, three = (float(metrics.coverage(y[new], each, coverage=COVERED)) for each in made)
     return one, two, three
 
 
