@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import Array, believed
 from ..adapters import as_distribution
+from ..adapters.feature_columns import check_rows
 from ..distributions import Distribution
 from ..numerics.soundness import check_numbers
 from .contract import Takes
+from .feature_table import features_of
 from .rows import usable_rows
 from .soundness import check_law_forecasts, example_laws
 from .threads import one_thread
@@ -86,11 +88,18 @@ class RegressionCalibrator(Calibrator):
         y : array-like (n,)
         sample_weight : array-like (n,), optional
         """
+        return self._fit_usable(forecasts, y, sample_weight)
+
+    def _fit_usable(self, forecasts: Any, y: Any, sample_weight: Any, X: Any = None) -> Self:
+        """Check what was given, and learn from the rows that can be used and their features, if there are any."""
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
+        if X is not None:
+            check_rows(X, len(laws))
+        beside = {} if X is None else {"X": features_of(X, rows)}
         laws, weights = laws[rows], None if weights is None else believed(weights)
         with one_thread():
-            self._fit(laws, y, weights)
+            self._fit(laws, y, weights, **beside)
             self._look_back(laws, y, weights)
         self.n_rows_ = len(y)
         return self

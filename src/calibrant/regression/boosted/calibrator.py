@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import Array, believed, number
-from ...adapters.feature_columns import check_rows
 from ...calibration import RegressionCalibrator
 from ...calibration.boosting.features import given, standardised, standards
 from ...calibration.boosting.from_lightgbm import need_lightgbm
 from ...calibration.boosting.growing import Growth
 from ...calibration.contract import Takes
-from ...calibration.feature_table import FeatureTable, features_of
-from ...calibration.rows import usable_rows
+from ...calibration.feature_table import FeatureTable
 from ...calibration.soundness import check_law_forecasts
-from ...calibration.threads import one_thread
 from ...distributions import Distribution, Recalibrated
 from ...maps import Map, PiecewiseLinearMap, UnitTails
 from ...numerics.copies import merged
@@ -151,13 +148,7 @@ class BoostedCalibrator(RegressionCalibrator):
         sample_weight : array-like (n,), optional
         """
         self._growth(), self._nu()
-        laws = self._read(forecasts)
-        rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        check_rows(given(X, _INSTEAD), len(laws))
-        with one_thread():
-            self._fit(laws[rows], y, None if weights is None else believed(weights), features_of(X, rows))
-        self.n_rows_ = len(y)
-        return self
+        return self._fit_usable(forecasts, y, sample_weight, given(X, _INSTEAD))
 
     def transform(self, forecasts: Any, *, X: Any = None) -> Distribution:
         """Calibrated forecasts of the same rows, whose features are X, columns as in `fit`."""

@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Array, believed, one_of
-from ...adapters.feature_columns import check_rows
+from ..._checks import Array, one_of
 from ...calibration import RegressionCalibrator, normal_scores
 from ...calibration.contract import Takes, fit_with, refuse_features, takes_of, transform_with
 from ...calibration.feature_table import FeatureTable, features_of
 from ...calibration.pit_watch import PitWatched, Unseen, effective_rows, pit_distances, unwatched
-from ...calibration.rows import usable_rows
-from ...calibration.threads import one_thread
 from ...distributions import Distribution, Mixture
 from ...metrics import pit
 from ..boosted.calibrator import BoostedCalibrator
@@ -137,14 +134,7 @@ class StackCalibrator(PitWatched):
         one_of(self.features, "features", (False, True))
         if self.candidates is not None:
             refuse_features(X, clone(self), "the stack of these candidates")
-        laws = self._read(forecasts)
-        rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        if X is not None:
-            check_rows(X, len(laws))
-        with one_thread():
-            self._fit(laws[rows], y, None if weights is None else believed(weights), features_of(X, rows))
-        self.n_rows_ = len(y)
-        return self
+        return self._fit_usable(forecasts, y, sample_weight, X)
 
     def transform(self, forecasts: Any, *, X: Any = None) -> Distribution:
         """Calibrated forecasts of the same rows, whose features are X, columns as in `fit`."""
