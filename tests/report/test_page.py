@@ -8,14 +8,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from calibrant import Normal, Poisson, QuantileCalibrator, ScaleCalibrator, StudentT
+from calibrant import BoostedCalibrator, Normal, Poisson, QuantileCalibrator, ScaleCalibrator, StudentT
 from calibrant.adapters.class_scores import ClassScores
+from calibrant.cli import main
 from calibrant.engines import Group, Result, analyse
 from calibrant.engines.decision import Decision
 from calibrant.metrics.catalogue import Measured
-from calibrant.report import render, write
+from calibrant.report import render, report, write
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -273,3 +275,17 @@ def test_weights_and_rows_at_the_same_time() -> None:
         axis=np.arange(300) // 2,
     )  # fmt: skip
     assert re.search(r"in \d+ blocks of 2\d consecutive rows", render(result))
+
+
+def test_a_calibrator_that_needs_features_is_drawn_with_them(tmp_path: Path, rng: np.random.Generator) -> None:
+    pytest.importorskip("lightgbm")
+    shop, mu = rng.choice(["a", "b"], 300), rng.normal(size=300)
+    frame = pd.DataFrame({"shop": shop, "mu": mu, "sigma": 1.0, "y": mu + rng.normal(size=300) + 4 * (shop == "b")})
+    trees = {"boosted": BoostedCalibrator(20, rate=0.15)}
+    result = report(Normal(mu, 1.0), frame["y"], tmp_path / "a.html", candidates=trees, X=frame[["shop"]])
+    assert type(result.calibrator) is BoostedCalibrator
+    assert "The fitted map" in (tmp_path / "a.html").read_text()
+    frame.to_parquet(tmp_path / "t.parquet")
+    said = ["--feature", "shop", "-m", "boosted", "-o", str(tmp_path / "b.html")]
+    assert main(["report", str(tmp_path / "t.parquet"), *said]) == 0
+    assert "The fitted map" in (tmp_path / "b.html").read_text()

@@ -8,6 +8,8 @@ from typing import Any
 import matplotlib
 import numpy as np
 
+from ..calibration.contract import transform_with
+from ..calibration.feature_table import features_of
 from ..displays import CalibrationCurveDisplay, CalibrationMapDisplay, FanDisplay, PITDisplay
 from ..displays._axes import percent
 from ..displays.sharpness import SharpnessDisplay
@@ -153,9 +155,10 @@ def fitted_map(result: Result) -> str:
     """What the chosen calibrator, fitted to all rows, does to some forecasts that had a spread before."""
     if NONE not in result.stages or result.calibrator is None:
         return ""
-    laws = result.stages[NONE][spread(len(result.y), MOST_IN_FAN)]
+    rows = spread(len(result.y), MOST_IN_FAN)
+    laws, seen = result.stages[NONE][rows], features_of(result.features, rows)
     fitted = getattr(result.calibrator, "common_", result.calibrator)  # of one a group what all have in common
-    shown = CalibrationMapDisplay.from_forecasts(laws, fitted.transform(laws), rows=MAP_LINES)
+    shown = CalibrationMapDisplay.from_forecasts(laws, transform_with(fitted, laws, X=seen), rows=MAP_LINES)
 
     def draw(ax: Any) -> svg.Titles:
         shown.plot(ax=ax)
