@@ -1,5 +1,6 @@
-# Everything runs in a private environment, .venv, made on first use from pyproject.toml. What is tested is compiled when
-# it is first loaded, not when it is installed: most of it never is.
+# Everything runs in a private environment, .venv, made on first use from pyproject.toml. The two other environments of the
+# tests are compiled when first loaded, not when installed: most of them never are. Not so .venv, where warnings are errors,
+# those of compiling others' code too.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-oldest test-pythons lint bench mutants clean
@@ -78,7 +79,7 @@ $(OLDEST)/.stamp: pyproject.toml .ci/floors.py
 
 # The test environment contains the application's, so it stamps both.
 $(VENV)/.stamp-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[test,app]"
+	$(BIN)/python -m pip install --quiet --editable ".[test,app]"
 	touch $(VENV)/.stamp-app $@
 
 $(VENV)/.stamp-app: pyproject.toml | $(BIN)/python
