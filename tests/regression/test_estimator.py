@@ -68,7 +68,7 @@ CONDITIONAL = [  # small ones: these checks are of the estimator around them
     GPCCalibrator(8, n_basis=10, n_grid=32),
     GPBetaCalibrator(4, hyperparameters="fixed"),
     FlowCalibrator(4, penalty=4.0),
-    StackCalibrator([QuantileCalibrator(), DensityCalibrator(n_thresholds=8)]),
+    StackCalibrator([QuantileCalibrator(), ScaleCalibrator()]),
 ]
 
 

@@ -19,6 +19,7 @@ class Beside(TypedDict, total=False):
     classes: Any
     X: Any
     time: Any
+    horizon: Any
 
 
 BESIDE = tuple(Beside.__annotations__)
@@ -33,8 +34,8 @@ class Takes:
     forecasts : tuple of str
         Kinds of forecasts: "distributions", "points", "scores" (of classes).
     beside : frozenset of str
-        What `fit` and `transform` can use beside forecasts and outcomes: "groups", "X", "time"; and "classes", the
-        labels of the columns of scores, in `fit` only.
+        What `fit` and `transform` can use beside forecasts and outcomes: "groups", "X", "time", "horizon"; and
+        "classes", the labels of the columns of scores, in `fit` only.
     needs : frozenset of str
         Those of them that it cannot do without.
 
