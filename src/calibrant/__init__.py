@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from .regression import *
     from .report.writing import report as report
     from .select import *
+    from .series import *
     from .store import *
 
-_OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "forecasters", "store")
+_OPEN = (
+    "distributions", "adapters", "calibration", "regression", "classification", "select", "series", "forecasters", "store",
+)  # fmt: skip
 _OWN = ("__version__", "decisions", "displays", "metrics", "report")
 
 

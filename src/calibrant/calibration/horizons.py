@@ -160,7 +160,7 @@ def horizons_of(horizon: Any, rows: int) -> Array:
     array([1., 2.])
     """
     if horizon is None:
-        raise ValueError("`horizon` must be given: how far ahead each forecast is. All alike? Use the calibrator alone.")
+        raise ValueError("`horizon` must be given: how far ahead each forecast is. All alike? Use it without.")
     values = np.asarray(horizon)
     if values.dtype.kind == "m":
         values = values / np.timedelta64(1, "D")
