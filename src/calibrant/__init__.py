@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .store import *
 
 _OPEN = (
-    "distributions", "adapters", "calibration", "regression", "classification", "select", "series", "forecasters", "store",
+    "distributions", "adapters", "calibration", "regression", "classification", "select", "series", "forecasters",
+    "store",
 )  # fmt: skip
 _OWN = ("__version__", "decisions", "displays", "metrics", "report")
 
