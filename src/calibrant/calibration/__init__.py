@@ -1,10 +1,11 @@
-"""The calibrator contract, chains, groups and horizons."""
+"""The calibrator contract, chains, groups, horizons, and what learns as outcomes come."""
 
 from ..distributions.scores import normal_scores
 from .base import Calibrator, RegressionCalibrator
 from .chain import Chain
 from .grouped import GroupedCalibrator
 from .horizons import HorizonCalibrator
+from .online import OnlineCalibrator
 from .summarised import SummarisedCalibrator
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Chain",
     "GroupedCalibrator",
     "HorizonCalibrator",
+    "OnlineCalibrator",
     "RegressionCalibrator",
     "SummarisedCalibrator",
     "normal_scores",

@@ -75,9 +75,13 @@ def normal_scores(
     if atoms == "random":
         share = np.random.default_rng(random_state).random(len(y))
         return np.where(split, _between(left, right, share), right), weights
-    shares = (np.arange(_PARTS) + 0.5) / _PARTS
-    spread = _between(left[split, None], right[split, None], shares).ravel()
+    spread = spread_scores(left[split], right[split]).ravel()
     return np.concatenate([right[~split], spread]), np.concatenate([w[~split], np.repeat(w[split] / _PARTS, _PARTS)])
+
+
+def spread_scores(left: Array, right: Array) -> Array:
+    """Nine scores between two, (n, 9), which share the probability between these evenly."""
+    return _between(left[:, None], right[:, None], (np.arange(_PARTS) + 0.5) / _PARTS)
 
 
 def _between(left: Array, right: Array, share: Array) -> Array:

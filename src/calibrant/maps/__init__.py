@@ -6,6 +6,7 @@ from .base import Map
 from .beta import BetaMap, fit_beta
 from .flow import FlowMap
 from .kernel import fit_kernel
+from .mixed import MixedMap
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 from .probability_rows import ProbabilityRows
 from .ranks import fit_ecdf, fit_isotonic, fit_step
@@ -22,6 +23,7 @@ __all__ = [
     "BetaMap",
     "FlowMap",
     "Map",
+    "MixedMap",
     "PiecewiseLinearMap",
     "ProbabilityMap",
     "ProbabilityRows",

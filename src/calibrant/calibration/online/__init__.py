@@ -1,0 +1,5 @@
+"""Calibration in a drifting world."""
+
+from .calibrator import OnlineCalibrator
+
+__all__ = ["OnlineCalibrator"]

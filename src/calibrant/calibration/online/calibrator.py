@@ -1,0 +1,334 @@
+"""Calibration that learns from each outcome as it comes, and forgets."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._checks import Array, believed, complain, positive, to_array
+from ...distributions import Distribution, Recalibrated, concatenate
+from ...distributions.scores import normal_scores, score_intervals
+from ...maps import Map, UnitTails
+from ..base import Calibrator
+from ..contract import Takes
+from ..labels import Labels, labels_of, rows_by_label
+from ..rows import usable_rows
+from ..soundness import check_law_forecasts
+from .memory import Hashes, Memory, hashes_of, times_of
+from .stream import EXACT, Scores, Stream, scores_between
+
+_MOST_EACH = 100.0  # rows that one row may stand for, on average
+_FEWEST = 64  # last rows of each group in a batch that are weighed one by one
+
+
+class _Named(NamedTuple):
+    """What tells rows apart: group and horizon, name, time."""
+
+    keys: Labels | None
+    hashes: Hashes | None
+    times: Array | None
+
+
+class OnlineCalibrator(Calibrator):
+    r"""Follow a world that drifts: learn from each outcome as it comes, forget what is old, never need a refit.
+
+    The forecast is a mixture :math:`F = \sum_k w_k F_k` of the base, of maps of all scores so far that forget with
+    half-lives from 20 to 800 steps, and of normal laws around levels that follow the last scores, since errors of
+    forecasts are alike from one step to the next. Weights follow how probable each made what came, and a share of them
+    goes back to the start in each step (Herbster & Warmuth 1998),
+
+    .. math:: w_k \leftarrow (1-\alpha)\,\frac{w_k f_k(y)}{\sum_j w_j f_j(y)} + \alpha\,\pi_k,
+
+    for rates :math:`\alpha` of .0005, .005 and .05, which are weighed in the same way. Nothing is kept but decayed
+    sums: the state does not grow.
+
+    `update` learns from one row or from many, in their order, or in that of ``time`` where it is given. Of a batch of
+    more than 1 024 rows only the last ones, 1 024 or 64 of each group, are weighed one by one: of those before only the
+    sums are kept, which changes forecasts as little as a thousand rows more would.
+
+    Nothing is learned twice: rows whose ``ids`` are among the last 32 768 learned are left out, and where ``time`` is
+    given, rows that are not later than all of their group and horizon that an earlier call has learned.
+
+    Groups and horizons have weights, maps and levels of their own. Beside them stands what all of them together say,
+    with a prior weight of .35: a new group is calibrated as the others are, until it shows to be different.
+    A row of ``horizon`` h was forecast h steps before its outcome: it is judged by what was known then.
+
+    How many rows do I need? None: the forecast is the base until something is known.
+
+    Parameters
+    ----------
+    half_lives : tuple of float, default (20, 60, 200, 800)
+        Steps after which what a map has learned counts half. A step is a row of the same group and horizon.
+    levels : tuple of float, default (0.7, 2, 6)
+        Half-lives of the levels that follow the scores.
+
+    Attributes
+    ----------
+    weights_ : dict from str to float
+        What is believed now: the weights of the base, of maps and levels by half-life.
+    new_rows_, repeated_rows_ : int
+        Rows of the last update that were learned, and rows that had been learned before.
+    common_ : Stream
+        What is known of all rows.
+    streams_ : dict from (group, horizon) to Stream
+        What is known of each.
+
+    Examples
+    --------
+    >>> from calibrant import Normal
+    >>> rng = np.random.default_rng(0)
+    >>> cal = OnlineCalibrator()
+    >>> cal.transform(Normal([0.0], 1.0)).std()
+    array([1.])
+    >>> cal.update(Normal(np.zeros(300), 1.0), rng.normal(0.0, 3.0, 300), ids=range(300)).new_rows_
+    300
+    >>> cal.transform(Normal([0.0], 1.0)).std().round(0)
+    array([3.])
+    >>> cal.update(Normal([0.0], 1.0), [5.0], ids=[299]).repeated_rows_
+    1
+
+    Differs from the paper in: Herbster & Warmuth share with one rate, evenly; here there are three, and the base has a
+    larger part. Maps and levels as forecasters are ours.
+    """
+
+    takes = Takes(beside=frozenset({"groups", "time"}))
+
+    def __init__(
+        self,
+        half_lives: tuple[float, ...] = (20.0, 60.0, 200.0, 800.0),
+        levels: tuple[float, ...] = (0.7, 2.0, 6.0),
+    ) -> None:
+        self.half_lives = half_lives
+        self.levels = levels
+
+    def fit(
+        self,
+        forecasts: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        horizon: Any = None,
+        ids: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Forget all, then `update`."""
+        self._forget()
+        return self.update(
+            forecasts, y, groups=groups, horizon=horizon, ids=ids, time=time, sample_weight=sample_weight
+        )
+
+    def update(
+        self,
+        forecasts: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        horizon: Any = None,
+        ids: Any = None,
+        time: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn from n forecasts, as they were made, and their outcomes, in their order.
+
+        Parameters
+        ----------
+        forecasts : Distribution or what `as_distribution` takes, n rows
+        y : array-like (n,)
+            Rows whose outcome is missing are left out with a warning, and may come again.
+        groups : array-like (n,), optional
+            Labels of any type.
+        horizon : int or array-like (n,) of int, optional
+            Steps from forecast to outcome, 1 unless told.
+        ids : array-like (n,), optional
+            Names of the rows, texts or whole numbers.
+        time : array-like (n,), optional
+            Numbers or dates of the outcomes; rows are learned in this order.
+        sample_weight : array-like (n,), optional
+            Frequencies: 2 is the row twice.
+        """
+        laws = self._read(forecasts)
+        named = _named(len(laws), groups, horizon, ids, time)
+        self._begin(named)
+        if _none_known(y, len(laws)):
+            self.new_rows_ = self.repeated_rows_ = 0
+            return self
+        used, y, weights = usable_rows(len(laws), y, sample_weight)
+        rows = np.arange(len(laws))[used]
+        fresh = self._fresh(named, rows)
+        self.new_rows_, self.repeated_rows_ = int(fresh.sum()), int(len(rows) - fresh.sum())
+        if named.times is not None:
+            order = np.argsort(named.times[rows], kind="stable")
+            order = order[fresh[order]]
+        else:
+            order = np.flatnonzero(fresh)
+        if len(order):
+            laws = laws if len(order) == len(laws) and named.times is None else laws[rows[order]]
+            self._learn(laws, y[order], None if weights is None else weights[order], named, rows[order])
+            self._remember(named, rows[order])
+        return self
+
+    def transform(self, forecasts: Any, *, groups: Any = None, horizon: Any = None, time: Any = None) -> Distribution:
+        """Calibrated forecasts of the outcomes to come, by what is known now; ``time`` is not looked at."""
+        laws = self._read(forecasts)
+        keys = _keys(len(laws), groups, horizon)
+        if not getattr(self, "n_rows_", 0):
+            return laws  # type: ignore[no-any-return]
+        common = self.common_.law()
+        if keys is None or not self.streams_:
+            return _seen_through(laws, common, self.common_)
+        members = rows_by_label(keys)
+        others = [rows for key, rows in members.items() if key not in self.streams_]
+        own = {key: rows for key, rows in members.items() if key in self.streams_}
+        parts = [_seen_through(laws[rows], self.streams_[key].law(common), self.common_) for key, rows in own.items()]
+        places = [*own.values(), *others]
+        parts += [_seen_through(laws[rows], common, self.common_) for rows in others]
+        return parts[0] if len(parts) == 1 else concatenate(parts)[np.argsort(np.concatenate(places))]
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """What is believed of all rows together."""
+        return self.common_.named_weights()
+
+    # ---- learning ----
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
+    def _begin(self, named: _Named) -> None:
+        """Know nothing, the first time."""
+        if hasattr(self, "common_"):
+            return
+        half_lives, levels = (_half_lives(getattr(self, name), name) for name in ("half_lives", "levels"))
+        self.common_ = Stream.new(half_lives, levels if named.keys is None else ())
+        self.streams_: dict[Any, Stream] = {}
+        self.times_: dict[Any, float] = {}
+        self.memory_ = Memory()
+        self.n_rows_ = self.new_rows_ = self.repeated_rows_ = 0
+
+    def _fresh(self, named: _Named, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of these rows have not been learned."""
+        fresh = np.ones(len(rows), dtype=bool)
+        if named.hashes is not None:
+            fresh &= self.memory_.new(named.hashes[rows])
+        if named.times is not None:
+            keys = [None] * len(rows) if named.keys is None else named.keys[rows].tolist()
+            last = np.array([self.times_.get(key, -np.inf) for key in keys])
+            fresh &= named.times[rows] > last
+        return fresh
+
+    def _remember(self, named: _Named, rows: NDArray[np.intp]) -> None:
+        if named.hashes is not None:
+            self.memory_.keep(named.hashes[rows])
+        if named.times is not None:
+            members = {None: slice(None)} if named.keys is None else rows_by_label(named.keys[rows])
+            for key, mine in members.items():
+                last = float(named.times[rows][mine].max())
+                self.times_[key] = max(last, self.times_.get(key, last))
+
+    def _learn(
+        self, laws: Distribution, y: Array, weights: Array | None, named: _Named, rows: NDArray[np.intp]
+    ) -> None:
+        scores, copies = _scores(laws, y, weights)
+        keys = None if named.keys is None else named.keys[rows]
+        heavy = laws.has_heavy_tails
+        self.n_rows_ += len(rows)
+        if keys is None:
+            self.common_.learn(scores, 1.0 / max(1, len(self.streams_)), heavy_tails=heavy)
+            return
+        members = rows_by_label(keys if copies is None else keys[copies])
+        for key in members:
+            if key not in self.streams_:
+                half_lives, levels = _half_lives(self.half_lives, "half_lives"), _half_lives(self.levels, "levels")
+                self.streams_[key] = Stream.new(half_lives, levels, lag=(key[1] or 1) - 1, has_outer=True)
+        most = max(_FEWEST, EXACT // len(members))
+        last = {key: mine[-most:] for key, mine in members.items()}
+        recent = np.sort(np.concatenate(list(last.values())))
+        step = 1.0 / len(self.streams_)
+        old = np.setdiff1d(np.arange(scores.size), recent, assume_unique=True)
+        if len(old):
+            self.common_.absorb(scores.take(old), step)
+        logs = np.empty(scores.size)
+        logs[recent] = self.common_.learn(scores.take(recent), step, heavy_tails=heavy, most=len(recent))
+        for key, mine in members.items():
+            stream = self.streams_[key]
+            if len(mine) > most:
+                stream.absorb(scores.take(mine[:-most]), 1.0)
+            stream.learn(scores.take(last[key]), 1.0, logs[last[key]], heavy_tails=heavy)
+
+    def _check_sound(self) -> None:
+        """Raise ValueError if what was learned cannot be."""
+        super()._check_sound()
+        counts: list[Any] = [self.n_rows_, self.new_rows_, self.repeated_rows_]
+        streams: list[Any] = [self.common_, *self.streams_.values()]
+        if any(type(n) is not int or n < 0 for n in counts) or any(type(each) is not Stream for each in streams):
+            raise ValueError("it has no streams, or no count of rows.")
+        if any(each.has_outer != (place > 0) for place, each in enumerate(streams)):
+            raise ValueError("its streams do not belong together.")
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if a stream makes no forecasts."""
+        laws, common = self._examples(), self.common_.law()
+        for law in (common, *(stream.law(common) for stream in self.streams_.values())):
+            check_law_forecasts(Recalibrated(laws, law))
+
+
+def _seen_through(laws: Distribution, law: Map, stream: Stream) -> Distribution:
+    heavy = laws.has_heavy_tails and stream.rows > 0
+    return Recalibrated(laws, UnitTails(law, *stream.span) if heavy else law)
+
+
+def _half_lives(values: Any, name: str) -> tuple[float, ...]:
+    return tuple(positive(np.ravel(to_array(values, name)), name).tolist())
+
+
+def _keys(rows: int, groups: Any, horizon: Any) -> Labels | None:
+    """Pairs of group and horizon, or None where neither is given."""
+    if groups is None and horizon is None:
+        return None
+    labels = [None] * rows if groups is None else labels_of(groups, rows).tolist()
+    steps = [None] * rows if horizon is None else _steps(horizon, rows)
+    keys = np.empty(rows, dtype=object)
+    keys[:] = list(zip(labels, steps, strict=True))
+    return keys
+
+
+def _steps(horizon: Any, rows: int) -> list[int]:
+    numbers = to_array(horizon, "horizon")
+    if numbers.shape not in ((), (rows,)):
+        raise ValueError(f"`horizon` must be a number or ({rows},) for {rows} forecasts; got shape {numbers.shape}.")
+    complain(
+        "horizon", "whole numbers from 1 to 1000", numbers, ~((numbers >= 1) & (numbers <= 1000) & (numbers % 1 == 0))
+    )
+    return [int(number) for number in np.broadcast_to(numbers, (rows,))]
+
+
+def _named(rows: int, groups: Any, horizon: Any, ids: Any, time: Any) -> _Named:
+    hashes = None if ids is None else hashes_of(ids, rows)
+    return _Named(_keys(rows, groups, horizon), hashes, None if time is None else times_of(time, rows))
+
+
+def _none_known(y: Any, rows: int) -> bool:
+    """Whether no outcome is known, which is told; as an outcome alone may be missing this is no error."""
+    values = to_array(y, "y")
+    if not values.size or not np.isnan(values).all() or values.size != rows:
+        return False
+    warnings.warn(f"{rows} of {rows} rows have no outcome (NaN) and are left out.", stacklevel=3)
+    return True
+
+
+def _scores(laws: Distribution, y: Array, weights: Array | None) -> tuple[Scores, NDArray[np.intp] | None]:
+    """Scores of the outcomes; a row of weight 2 comes twice, and which row each is a copy of."""
+    z, _ = normal_scores(laws, y)
+    left, right = score_intervals(laws, y) if laws.has_atoms else (z, z)
+    if weights is None:
+        return scores_between(left, right, np.ones(len(y))), None
+    weights = believed(weights, _MOST_EACH)
+    times = np.ceil(weights).astype(np.intp)
+    copies = np.repeat(np.arange(len(y)), times)
+    share = (weights / times)[copies]
+    left, right = (left[copies],) * 2 if left is right else (left[copies], right[copies])
+    return scores_between(left, right, share), copies

@@ -1,0 +1,130 @@
+"""A mixture of laws of scores, seen as one map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp, ndtr
+
+from .._checks import Array
+from ..numerics.blocks import row_blocks
+from ..numerics.tails import score_of, score_of_logs
+from .affine import AffineMap
+from .base import Map, Side
+
+_SMALLEST = 1e-200  # tails below are worked out in logs
+_AROUND = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # scales from a law's middle where integrals are split
+_SEEN = 1e-3  # share of a law whose places are looked at in integrals
+_REPEATED = 64  # scores, beyond which equal ones are solved once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MixedMap(Map):
+    r"""Scores of a mixture of normal laws and of maps' laws.
+
+    .. math:: T(z) = \Phi^{-1}\Big(\sum_k w_k\,\Phi\big((z - m_k)/s_k\big) + \sum_j v_j\,\Phi(T_j(z))\Big)
+
+    The density is that of the mixture, exactly; both tails are worked out from the smaller one.
+
+    Parameters
+    ----------
+    shares, locations, scales : array (K,)
+        Weights, middles and widths of the normal laws.
+    maps : tuple of Map
+        Shared by all rows.
+    map_shares : array (M,)
+        Weights of their laws; all weights together are 1.
+
+    Examples
+    --------
+    >>> two = MixedMap(np.array([0.5, 0.5]), np.array([-2.0, 2.0]), np.array([1.0, 1.0]))
+    >>> two(np.array([0.0, 2.0])).round(3), two.inverse(np.array([0.0]))
+    (array([0.   , 0.674]), array([0.]))
+    """
+
+    shares: Array
+    locations: Array
+    scales: Array
+    maps: tuple[Map, ...] = ()
+    map_shares: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together and are a mixture."""
+        weights = np.concatenate([self.shares, self.map_shares])
+        if len({len(self.shares), len(self.locations), len(self.scales)}) > 1 or len(self.maps) != len(self.map_shares):
+            raise ValueError("`shares` must have one entry for each law.")
+        if not (np.all(weights >= 0) and abs(weights.sum() - 1) < 1e-6):
+            raise ValueError(f"`shares` must be weights that add up to 1; the sum is {weights.sum():g}.")
+        if not np.all(self.scales > 0) or any(part.rows is not None or part.has_steps for part in self.maps):
+            raise ValueError("`scales` must be positive and `maps` smooth, the same for all rows.")
+
+    @classmethod
+    def _example(cls, rng: np.random.Generator, rows: int) -> MixedMap:
+        shares = rng.dirichlet(np.ones(rows + 1))
+        bent = AffineMap(0.3, float(np.exp(rng.normal(0.0, 0.3))))
+        return cls(shares[1:], rng.normal(0.0, 1.0, rows), np.exp(rng.normal(0.0, 0.5, rows)), (bent,), shares[:1])
+
+    @property
+    def bends(self) -> Array:
+        """Places in the middles and tails of the laws, and where the maps bend."""
+        seen = self.shares > _SEEN
+        near = self.locations[seen, None] + self.scales[seen, None] * _AROUND
+        bent = [part.bends for part, share in zip(self.maps, self.map_shares, strict=True) if share > _SEEN]
+        return np.unique(np.concatenate([near.ravel(), *bent]))
+
+    def __call__(self, z: Array, side: Side = "right") -> Array:
+        """T(z)."""
+        return self.value_and_log_slope(z)[0]
+
+    def log_slope(self, z: Array) -> Array:
+        """log T'(z)."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one look at the laws."""
+        z = np.asarray(z, dtype=np.float64)
+        flat, out = z.ravel(), np.empty((2, z.size))
+        for part in row_blocks(z.size, len(self.shares) + 1):
+            out[:, part] = self._parts(flat[part])
+        return out[0].reshape(z.shape), out[1].reshape(z.shape)
+
+    def inverse(self, t: Array) -> Array:
+        """The z with T(z) = t."""
+        t = np.asarray(t, dtype=np.float64)
+        if t.size > _REPEATED:
+            values, places = np.unique(t, return_inverse=True)
+            return self._inverse(values)[places].reshape(t.shape)
+        return self._inverse(t)
+
+    def _inverse(self, t: Array) -> Array:
+        at = self.bends
+        start = np.interp(t, self(at), at) if len(at) else t
+
+        def height(part: MixedMap, z: Array) -> tuple[Array, Array]:
+            value, log_slope = part.value_and_log_slope(z)
+            with np.errstate(over="ignore", under="ignore"):
+                return value, np.exp(log_slope)
+
+        return self._solve(height, t, start)
+
+    def _parts(self, z: Array) -> tuple[Array, Array]:
+        """Scores and log slopes."""
+        scores = [(z - self.locations[:, None]) / self.scales[:, None]]
+        logs = [np.broadcast_to(-np.log(self.scales)[:, None], scores[0].shape)]
+        for part in self.maps:
+            score, bent = part.value_and_log_slope(z)
+            scores.append(score[None, :])
+            logs.append(bent[None, :])
+        t, slopes, shares = np.concatenate(scores), np.concatenate(logs), np.append(self.shares, self.map_shares)
+        low, high = shares @ ndtr(t), shares @ ndtr(-t)
+        out = score_of(low, high)
+        with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+            weight = np.log(shares)[:, None]
+            if (far := np.minimum(low, high) < _SMALLEST).any():
+                tails = (logsumexp(weight + log_ndtr(side * t[:, far]), axis=0) for side in (1, -1))
+                out[far] = score_of_logs(*(np.minimum(tail, 0.0) for tail in tails))
+            density = logsumexp(weight + slopes - 0.5 * np.square(t), axis=0)
+            rise = density + 0.5 * np.square(out)
+        ends = np.isinf(z)
+        return np.where(ends, z, out), np.where(ends, slopes.min(axis=0), rise)
