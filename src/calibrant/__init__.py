@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from .classification import *
     from .distributions import *
     from .forecasters import *
+    from .monitor import *
     from .regression import *
     from .report.writing import report as report
     from .select import *
     from .store import *
 
-_OPEN = ("distributions", "adapters", "calibration", "regression", "classification", "select", "forecasters", "store")
+_OPEN = (
+    "distributions", "adapters", "calibration", "regression", "classification", "select", "forecasters", "monitor",
+    "store",
+)  # fmt: skip
 _OWN = ("__version__", "decisions", "displays", "metrics", "report")
 
 
