@@ -38,7 +38,7 @@ class Bets(ABC):
     WIDTH: ClassVar[str]  # the kind whose size is believed in
 
     def __init__(self, kinds: tuple[str, ...]) -> None:
-        self.kinds = kinds
+        self.kinds = kinds  # in the order of ``KINDS``
 
     @abstractmethod
     def seen(self, forecasts: Any, y: Any) -> Seen:
@@ -59,21 +59,33 @@ class Bets(ABC):
     @cached_property
     def members(self) -> tuple[slice, ...]:
         """Columns of each kind."""
-        ends = np.cumsum([len(self._sizes()[kind]) for kind in self.kinds])
-        return tuple(
-            slice(int(end) - len(self._sizes()[kind]), int(end)) for kind, end in zip(self.kinds, ends, strict=True)
-        )
+        ends = np.cumsum(self.counts)
+        return tuple(slice(int(end - count), int(end)) for count, end in zip(self.counts, ends, strict=True))
 
-    @property
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """Number of alternatives of each kind."""
+        return np.array([len(self._sizes()[kind]) for kind in self.kinds])
+
+    @cached_property
     def count(self) -> int:
-        """Number of alternatives."""
-        return int(self.members[-1].stop)
+        """Number of alternatives in all."""
+        return int(self.counts.sum())
 
     @cached_property
     def log_weights(self) -> Array:
         """Prior weights of the alternatives within their kind, (A,)."""
-        counts = [len(self._sizes()[kind]) for kind in self.kinds]
-        return -np.log(np.repeat(counts, counts).astype(np.float64))
+        return np.asarray(-np.log(np.repeat(self.counts, self.counts).astype(np.float64)))
+
+    @cached_property
+    def _columns(self) -> Any:
+        """Columns of the kinds that are looked for, among those of all."""
+        every = [kind for kind in self.KINDS for _ in self._sizes()[kind]]
+        return slice(None) if self.kinds == self.KINDS else np.flatnonzero([kind in self.kinds for kind in every])
+
+    def _chosen(self, gains: Array) -> Array:
+        """Gains of the kinds that are looked for, cut, from those of all kinds."""
+        return np.minimum(gains[:, self._columns], CAP)
 
     @cached_property
     def believed(self) -> tuple[slice, Array] | None:
@@ -81,11 +93,6 @@ class Bets(ABC):
         if self.WIDTH not in self.kinds:
             return None
         return self.members[self.kinds.index(self.WIDTH)], self._sizes()[self.WIDTH]
-
-
-def joined(kinds: tuple[str, ...], gains: dict[str, Array]) -> Array:
-    """Gains of the kinds beside each other, cut."""
-    return np.asarray(np.minimum(np.concatenate([gains[kind] for kind in kinds], axis=1), CAP))
 
 
 def mean_of(table: NDArray[Any], column: int) -> float:

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,11 +18,12 @@ from .event_bets import EventBets, TopBets
 from .family import Finding, Part, group_share, mean_e, own_findings, strongest, together
 from .history import History
 from .law_bets import LawBets
-from .reading import REMEMBERED, Batch, first_seen, id_digests, read_batch
+from .reading import REMEMBERED, Batch, Digests, Reader
+from .soundness import check_state, check_update
 from .streams import Rows, Steps, Streams
 
 BETS: dict[str, type[Bets]] = {"laws": LawBets, "events": EventBets, "tops": TopBets}
-BLOCK = 8192  # rows taken in at once
+BLOCK, MANY = 8192, 8  # rows taken in at once, and so many times more of groups
 NO_IDS = np.zeros(0, dtype=np.uint64)
 _CLOCKS = {"rows": "missing", "numbers": "numbers", "dates": "dates"}
 
@@ -111,7 +111,7 @@ class DriftMonitor(BaseEstimator):
     """
 
     n_rows_: int
-    recent_ids_: NDArray[np.uint64]
+    recent_ids_: Digests
 
     def __init__(
         self,
@@ -163,28 +163,24 @@ class DriftMonitor(BaseEstimator):
         """
         probability(self.level, "level")
         choices(same_time=(self.same_time, ("independent", "dependent")))
-        digests = None if ids is None else id_digests(ids, len(y))
-        fresh = None if digests is None else first_seen(digests, getattr(self, "recent_ids_", NO_IDS))
-        if fresh is not None and not fresh.any():
-            return self
         begun = hasattr(self, "n_rows_")
-        known = self.classes_ if begun else self.classes
-        batch = read_batch(forecasts, y, groups, time, fresh, task=self._task(), classes=known)
+        batch = self._reader(begun)(forecasts, y, groups=groups, time=time, ids=ids)
         if begun:
             self._check_alike(batch)
         else:
             self._begin(batch)
         self._meet(batch)
-        for rows in self._blocks(batch):
+        for rows in self._blocks(batch) if len(batch.y) else ():
             self._take(batch, rows)
-        if digests is not None:
-            self.recent_ids_ = np.concatenate([self.recent_ids_, digests[fresh]])[-REMEMBERED:]
+        if batch.ids is not None:
+            self.recent_ids_ = np.concatenate([self.recent_ids_, batch.ids])[-REMEMBERED:]
         return self
 
-    def _task(self) -> str:
-        if not hasattr(self, "task_"):
-            return self.task
-        return "regression" if self.task_ == "laws" else "classification"
+    def _reader(self, begun: bool) -> Reader:
+        """How to read a batch: what the first one was, the others are."""
+        if not begun:
+            return Reader(self.task, self.classes, NO_IDS)
+        return Reader("regression" if self.task_ == "laws" else "classification", self.classes_, self.recent_ids_)
 
     def _begin(self, batch: Batch) -> None:
         """Open the first stream, that of all rows."""
@@ -229,8 +225,11 @@ class DriftMonitor(BaseEstimator):
 
     def _blocks(self, batch: Batch) -> Iterator[slice]:
         """Rows in blocks that do not part those of one time where these depend."""
-        n = len(batch.y)
-        starts = np.arange(0, n, BLOCK)
+        n, block = len(batch.y), BLOCK if batch.labels is None else MANY * BLOCK
+        if n <= block:
+            yield slice(0, n)
+            return
+        starts = np.arange(0, n, block)
         if self.same_time == "dependent" and batch.clock != "rows":
             first = np.flatnonzero(np.diff(batch.times, prepend=np.nan) != 0)
             starts = np.unique(first[np.searchsorted(first, starts, side="right") - 1])
@@ -325,6 +324,19 @@ class DriftMonitor(BaseEstimator):
         if not self.alarms_:
             return f"No drift: {seen}, e-value {self.e_value_:.2g}."
         return "\n".join([f"Drift: {seen}.", *map(str, self.alarms_)])
+
+    # ---- files ----
+    def _check_sound(self) -> None:
+        """Raise ValueError if what it keeps cannot be: it may come from anywhere."""
+        one_of(self.task_, "task_", tuple(BETS))
+        kinds = _checked_kinds(self.kinds_, BETS[self.task_].KINDS)
+        if kinds != self.kinds_:
+            raise ValueError("DriftMonitor.kinds_ is not what a monitor keeps.")
+        check_state(self, bets_for(self.task_, kinds))
+
+    def _check_forecasts(self) -> None:
+        """Raise ValueError if it cannot take in further rows."""
+        check_update(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Once it has seen rows."""

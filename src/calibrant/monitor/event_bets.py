@@ -10,10 +10,10 @@ from scipy.special import log_expit
 
 from .._checks import Array
 from ..select.segments.measured import class_fault
-from .bets import Bets, Seen, joined, mean_of
+from .bets import Bets, Seen, mean_of
 
-SHIFTS = (0.2, 0.4, 0.8, 1.6)  # of log odds, up and down
-LOG_SLOPES = (-1.2, -0.6, -0.3, 0.3, 0.6)
+SHIFTS = np.array([0.2, 0.4, 0.8, 1.6, -0.2, -0.4, -0.8, -1.6])  # of log odds
+LOG_SLOPES = np.array([-1.2, -0.6, -0.3, 0.3, 0.6])
 _LEAST = 1e-12  # probabilities nearer to 0 and 1 count as if they were there
 
 
@@ -34,10 +34,10 @@ class EventBets(Bets):
         x, sizes = (np.log(p) - np.log1p(-p))[:, None], self._sizes()
         sign = np.where(y, 1.0, -1.0)[:, None]
         told = log_expit(sign * x)
-        gains = {kind: log_expit(sign * self._other(kind, x, sizes[kind])) - told for kind in self.kinds}
+        gains = [log_expit(sign * self._other(kind, x, sizes[kind])) - told for kind in self.KINDS]
         surplus = y - p
         sums = [np.ones(len(p)), surplus, np.sign(x[:, 0]) * surplus, y.astype(np.float64), p]
-        return Seen(joined(self.kinds, gains), np.column_stack(sums))
+        return Seen(self._chosen(np.concatenate(gains, axis=1)), np.column_stack(sums))
 
     def size(self, kind: str, sums: Array) -> float:
         """How much more often the event, or the more probable of both, came than was forecast."""
@@ -51,8 +51,7 @@ class EventBets(Bets):
         return x + sizes if kind == "bias" else x * np.exp(sizes)
 
     def _sizes(self) -> dict[str, Array]:
-        shifts = np.array(SHIFTS)
-        return {"bias": np.concatenate([shifts, -shifts]), "confidence": np.array(LOG_SLOPES)}
+        return {"bias": SHIFTS, "confidence": LOG_SLOPES}
 
 
 class TopBets(EventBets):
@@ -68,5 +67,4 @@ class TopBets(EventBets):
         return x + sizes
 
     def _sizes(self) -> dict[str, Array]:
-        shifts = np.array(SHIFTS)
-        return {"confidence": np.concatenate([shifts, -shifts])}
+        return {"confidence": SHIFTS}

@@ -53,7 +53,9 @@ def together(parts: list[Part], shares: Array, before: Array, rows: int) -> Arra
     """The mixture of all e-values after each row of a batch (n,), from the e-values of streams before it."""
     change = np.zeros(rows)
     for stream, ends, path in parts:
-        np.add.at(change, ends, shares[stream] * np.diff(mean_e(path.log_e), prepend=before[stream]))
+        values = mean_e(path.log_e)
+        np.add.at(change, ends[1:], shares[stream] * (values[1:] - values[:-1]))
+        change[ends[0]] += shares[stream] * (values[0] - before[stream])
     return np.asarray(1 - shares.sum() + shares @ before + np.cumsum(change))
 
 

@@ -49,13 +49,27 @@ class History:
         """Number of blocks that have rows."""
         return -(-self.rows // self.size)
 
+    def fits(self, kinds: int) -> bool:
+        """Whether it has blocks of the right sizes, and no more rows than they hold."""
+        blank = History.new(kinds)
+        names = ("sums", "peaks", "belief", "times")
+        pairs = [(getattr(self, name), getattr(blank, name)) for name in names]
+        alike = all(isinstance(mine, np.ndarray) and mine.shape == each.shape for mine, each in pairs)
+        whole = all(isinstance(each, int) for each in (self.size, self.rows))
+        return alike and whole and self.size >= 1 and 0 <= self.rows <= MOST * self.size
+
+    def _check_sound(self) -> None:
+        """Raise ValueError for sums and e-values that are no numbers; times may be missing."""
+        if not np.isfinite(self.sums).all() or np.isnan(self.peaks).any():
+            raise ValueError("History has NaN or infinity.")
+
     def add(self, sums: Array, peaks: Array, belief: Array, times: Array) -> None:
         """Take in further rows."""
         end = self.rows + len(sums)
         while end > MOST * self.size:
             self._halve()
         block = np.arange(self.rows, end) // self.size
-        first = np.flatnonzero(np.diff(block, prepend=-1))
+        first = np.append(0, np.flatnonzero(block[1:] > block[:-1]) + 1)
         last = np.append(first[1:], len(block)) - 1
         at = block[first]
         self.sums[at] += np.add.reduceat(sums, first, axis=0)

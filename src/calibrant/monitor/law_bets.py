@@ -12,15 +12,20 @@ from ..distributions import Distribution
 from ..distributions.scores import score_intervals
 from ..numerics.tails import HALF_LOG_2PI, log_between
 from ..select.segments.measured import law_fault
-from .bets import Bets, Seen, joined, mean_of
+from .bets import Bets, Seen, mean_of
 
-SHIFTS = (0.1, 0.2, 0.4, 0.8, 1.6)  # of scores, up and down
-LOG_SCALES = (-0.8, -0.4, -0.2, 0.2, 0.4, 0.8, 1.6)
-OUTLIERS = ((0.02, 5.0), (0.1, 2.5))  # how many, and how much wider
+SHIFTS = np.array([0.1, 0.2, 0.4, 0.8, 1.6, -0.1, -0.2, -0.4, -0.8, -1.6])  # of scores
+LOG_SCALES = np.array([-0.8, -0.4, -0.2, 0.2, 0.4, 0.8, 1.6])
+OUTLIER_SHARES, OUTLIER_SCALES = np.array([0.02, 0.1]), np.array([5.0, 2.5])
 TAIL = 0.05  # of the PIT values, at either end
 TAIL_ODDS = (1.0, -0.6)  # so much more, or less, than forecast
 WAVES = (0.8, 0.4, -0.4, -0.8)  # of PIT densities
 ORDERS = (3, 4)
+_SHIFT = np.concatenate([SHIFTS, np.zeros(len(LOG_SCALES) + len(OUTLIER_SCALES))])  # of normal alternatives
+_LOG_SCALE = np.concatenate([np.zeros(len(SHIFTS)), LOG_SCALES, np.log(OUTLIER_SCALES)])
+_SCALE, _NORMALS = np.exp(_LOG_SCALE), len(_SHIFT)
+_OUTLIERS = slice(_NORMALS - len(OUTLIER_SCALES), _NORMALS)
+_TILTS = np.kron(np.eye(2), TAIL_ODDS), np.kron(np.eye(len(ORDERS)), WAVES)  # of the PIT density
 _FARTHEST = 1e3  # scores beyond count as if they were there
 _THIN = 1e-6  # between two scores, below which an atom is a point
 
@@ -64,9 +69,14 @@ class LawBets(Bets):
 
     def seen(self, forecasts: Distribution, y: Array) -> Seen:
         scores = Scores.of(forecasts, y)
-        shares = _tail_shares(scores)
-        gains = {kind: getattr(self, f"_{kind}")(scores, shares) for kind in self.kinds}
-        return Seen(joined(self.kinds, gains), np.column_stack([*_moments(scores), *shares]))
+        low, high = _tail_shares(scores)
+        normal = _normal_gains(scores)
+        wide = np.log(OUTLIER_SHARES) + normal[:, _OUTLIERS]
+        normal[:, _OUTLIERS] = np.logaddexp(np.log1p(-OUTLIER_SHARES), wide)
+        tails = (np.array([low, high]).T - TAIL) / (1 - TAIL) @ _TILTS[0]
+        waves = np.array([_wave(k, scores) for k in ORDERS]).T @ _TILTS[1]
+        gains = np.concatenate([normal, np.log1p(tails), np.log1p(waves)], axis=1)
+        return Seen(self._chosen(gains), np.array([*_moments(scores), low, high]).T)
 
     def size(self, kind: str, sums: Array) -> float:
         """Mean score; root of the mean square of scores; share of outcomes in 90 % intervals, also of the shape."""
@@ -86,41 +96,19 @@ class LawBets(Bets):
         return {"bias": "forecasts ", "width": "intervals "}.get(kind, "") + fault
 
     def _sizes(self) -> dict[str, Array]:
-        shifts = np.array(SHIFTS)
-        tails = np.zeros(len(OUTLIERS) + 2 * len(TAIL_ODDS))
-        shape = np.zeros(len(ORDERS) * len(WAVES))
-        return {
-            "bias": np.concatenate([shifts, -shifts]),
-            "width": np.array(LOG_SCALES),
-            "tails": tails,
-            "shape": shape,
-        }
-
-    def _bias(self, scores: Scores, shares: tuple[Array, Array]) -> Array:
-        return _normal_gains(scores, self._sizes()["bias"], np.ones(1))
-
-    def _width(self, scores: Scores, shares: tuple[Array, Array]) -> Array:
-        return _normal_gains(scores, np.zeros(1), np.exp(LOG_SCALES))
-
-    def _tails(self, scores: Scores, shares: tuple[Array, Array]) -> Array:
-        rate, scale = np.array(OUTLIERS).T
-        wide = np.logaddexp(np.log1p(-rate), np.log(rate) + _normal_gains(scores, np.zeros(1), scale))
-        odds = [np.log1p(c * (share - TAIL) / (1 - TAIL)) for share in shares for c in TAIL_ODDS]
-        return np.column_stack([wide, *odds])
-
-    def _shape(self, scores: Scores, shares: tuple[Array, Array]) -> Array:
-        waves = [_wave(k, scores) for k in ORDERS]
-        return np.log1p(np.column_stack([c * wave for wave in waves for c in WAVES]))
+        tails = np.zeros(len(OUTLIER_SCALES) + _TILTS[0].shape[1])
+        shape = np.zeros(_TILTS[1].shape[1])
+        return {"bias": SHIFTS, "width": LOG_SCALES, "tails": tails, "shape": shape}
 
 
-def _normal_gains(scores: Scores, shift: Array, scale: Array) -> Array:
+def _normal_gains(scores: Scores) -> Array:
     r"""Logs of :math:`N(\delta, s^2)` over N(0, 1), of densities or of masses of atoms."""
-    z, log_scale = scores.right[:, None], np.log(scale)
+    z = scores.right[:, None]
     with np.errstate(invalid="ignore"):  # of atoms that reach to infinity
-        gains = 0.5 * (np.square(z) - np.square((z - shift) / scale)) - log_scale
+        gains = 0.5 * (np.square(z) - np.square((z - _SHIFT) / _SCALE)) - _LOG_SCALE
     if scores.atoms is not None:
         rows = ~np.isnan(scores.atoms)
-        low, high = ((end[rows, None] - shift) / scale for end in (scores.left, scores.right))
+        low, high = ((end[rows, None] - _SHIFT) / _SCALE for end in (scores.left, scores.right))
         gains[rows] = log_between(low, high) - scores.atoms[rows, None]
     return np.asarray(gains)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, plain_array
+from .._checks import Array
 from ..adapters.class_labels import Classes
 from ..adapters.class_scores import ClassScores
 from ..adapters.places import positions
@@ -18,7 +19,7 @@ from ..distributions import Distribution
 from ..metrics.classes.forecasts import ClassForecasts
 from ..select.reading import read_forecasts
 
-Fresh = NDArray[np.bool_]
+Digests = NDArray[np.uint64]
 REMEMBERED = 100_000  # ids
 
 
@@ -37,6 +38,8 @@ class Batch(NamedTuple):
     times : ndarray (n,)
         Numbers, or microseconds since 1970; NaN where no time was given.
     clock : {"rows", "numbers", "dates"}
+    ids : ndarray or None
+        Numbers that stand for the ids of the rows.
     """
 
     forecasts: Any
@@ -46,20 +49,32 @@ class Batch(NamedTuple):
     labels: Labels | None
     times: Array
     clock: str
+    ids: Digests | None
 
 
-def read_batch(given: Any, y: Any, groups: Any, time: Any, ids: Fresh | None, *, task: str, classes: Any) -> Batch:
-    """Check and sort what was given; rows whose outcome is missing are left out with a warning."""
-    forecasts = read_forecasts(given, y, task)
-    labels = None if groups is None else labels_of(groups, len(forecasts))
-    times, clock = _times(time, len(forecasts))
-    if ids is not None and not ids.all():
-        forecasts, y, times = forecasts[ids], plain_array(y)[ids], times[ids]
-        labels = None if labels is None else labels[ids]
-    rows, kept, outcomes, what, known = _outcomes(forecasts, y, classes)
-    order = np.argsort(times[rows], kind="stable") if clock != "rows" else slice(None)
-    labels = None if labels is None else labels[rows][order]
-    return Batch(kept[order], outcomes[order], what, known, labels, times[rows][order], clock)
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """How rows are read: what forecasts are, the classes if they are known, and the ids that came lately."""
+
+    task: str
+    classes: Any
+    recent: Digests
+
+    def __call__(self, given: Any, y: Any, *, groups: Any, time: Any, ids: Any) -> Batch:
+        """Check and sort what was given; rows whose outcome is missing are left out with a warning."""
+        forecasts = read_forecasts(given, y, self.task)
+        n = len(forecasts)
+        labels = None if groups is None else labels_of(groups, n)
+        times, clock = _times(time, n)
+        digests = None if ids is None else id_digests(ids, n)
+        rows, kept, outcomes, what, known = _outcomes(forecasts, y, self.classes)
+        at = np.arange(n)[rows]
+        order = at if digests is None else at[first_seen(digests[at], self.recent)]
+        if clock != "rows":
+            order = order[np.argsort(times[order], kind="stable")]
+        taken = np.searchsorted(at, order)
+        labels, digests = (None if each is None else each[order] for each in (labels, digests))
+        return Batch(kept[taken], outcomes[taken], what, known, labels, times[order], clock, digests)
 
 
 def _outcomes(forecasts: Any, y: Any, classes: Any) -> tuple[Any, Any, NDArray[Any], str, Classes | None]:
@@ -84,7 +99,7 @@ def _times(time: Any, rows: int) -> tuple[Array, str]:
     return places.astype(np.float64), "numbers"
 
 
-def id_digests(ids: Any, rows: int) -> NDArray[np.uint64]:
+def id_digests(ids: Any, rows: int) -> Digests:
     """Numbers that stand for the ids of rows, the same on every machine."""
     labels = list(ids.tolist() if hasattr(ids, "tolist") else ids)
     if len(labels) != rows:
@@ -93,7 +108,7 @@ def id_digests(ids: Any, rows: int) -> NDArray[np.uint64]:
     return np.frombuffer(found, dtype="<u8").astype(np.uint64)
 
 
-def first_seen(digests: NDArray[np.uint64], before: NDArray[np.uint64]) -> Fresh:
+def first_seen(digests: Digests, before: Digests) -> NDArray[np.bool_]:
     """Which rows come for the first time, here and among those before."""
     fresh = np.zeros(len(digests), dtype=bool)
     fresh[np.unique(digests, return_index=True)[1]] = True

@@ -85,6 +85,22 @@ class Streams:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def fits(self, streams: int, alternatives: int) -> bool:
+        """Whether all states are there, of the right types and sizes, and could have come about."""
+        blank = vars(Streams.new(streams, alternatives))
+        alike = [
+            isinstance(mine, np.ndarray) and mine.shape == each.shape and mine.dtype == each.dtype
+            for mine, each in zip(vars(self).values(), blank.values(), strict=True)
+        ]
+        counts = (self.steps, self.onset_rows)
+        return all(alike) and all(bool((each >= 0).all()) for each in counts) and not np.isinf(self.won).any()
+
+    def _check_sound(self) -> None:
+        """Raise ValueError for missing numbers, but for times, which may be missing."""
+        for name in ("log_capital", "won", "onset_sums"):
+            if np.isnan(getattr(self, name)).any() or np.isposinf(getattr(self, name)).any():
+                raise ValueError(f"Streams.{name} has NaN or infinity.")
+
     def extended(self, streams: int) -> Streams:
         """With so many more that have seen nothing."""
         more = Streams.new(streams, self.won.shape[1])
@@ -156,16 +172,10 @@ class Path:
 
 def log_e_values(bets: Bets, log_capital: Array, steps: Any) -> Array:
     r"""Log of :math:`E_t = \sum_a \pi_a M_{a,t} + R_t` by kind, (n, K)."""
-    out = np.empty((len(log_capital), len(bets.kinds)))
-    waiting = np.log(not_yet(steps))
-    for k, members in enumerate(bets.members):
-        held = log_capital[:, members] + bets.log_weights[members]
-        out[:, k] = np.logaddexp(log_sum(held), waiting)
-    return out
-
-
-def log_sum(logs: Array) -> Array:
-    """Log of the sum of exponentials over the last axis; -inf of nothing but -inf."""
-    most = np.maximum(logs.max(axis=-1), -1e300)
-    with np.errstate(divide="ignore"):
-        return np.asarray(most + np.log(np.exp(logs - most[..., None]).sum(axis=-1)))
+    held = log_capital + bets.log_weights
+    first = [members.start for members in bets.members]
+    most = np.maximum.reduceat(held, first, axis=1)
+    held -= np.repeat(most, bets.counts, axis=1)
+    np.exp(held, out=held)
+    most += np.log(np.add.reduceat(held, first, axis=1))
+    return np.asarray(np.logaddexp(most, np.log(not_yet(steps))[:, None]))
