@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .classification import *
     from .distributions import *
     from .forecasters import *
+    from .monitor import *
     from .regression import *
     from .report.writing import report as report
     from .select import *
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _OPEN = (
     "distributions", "adapters", "calibration", "regression", "classification", "select", "series", "forecasters",
-    "store",
+    "monitor", "store",
 )  # fmt: skip
 _OWN = ("__version__", "decisions", "displays", "metrics", "report")
 

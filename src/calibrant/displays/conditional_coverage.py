@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from .._checks import interval_levels, sample_weights
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
+from ..adapters.places import positions
 from ..metrics._inputs import equal_mass_bins
 from ._axes import COLOURS, MOST_TICKS, add_title, dress, percents, short_dates
 from ._base import Display
-from ._places import positions
 from ._shares import (
     Sides,
     coverage_label,

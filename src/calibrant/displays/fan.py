@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from .._checks import Array, complain, count, nonempty, probabilities, same_length, to_array
 from .._types import Numbers
 from ..adapters import as_distribution
+from ..adapters.places import positions
 from ._axes import COLOURS, add_legend, add_title, dress, percent, short_dates
 from ._base import ForecastDisplay
 from ._blocks import Blocks
-from ._places import positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

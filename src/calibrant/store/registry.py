@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 ROOMS = (
     "numerics", "maps", "links", "distributions.families", "summaries", "calibration", "regression", "classification",
-    "select", "forecasters", "series",
+    "select", "forecasters", "series", "monitor",
 )  # fmt: skip
 _PACKAGE = __name__.split(".")[0]
 

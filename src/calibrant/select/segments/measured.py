@@ -40,12 +40,12 @@ def extent(kind: str, evaluation: Evaluation, faults: Faults, rows: Mask) -> Ext
         w = faults.weights[rows]
         observed = MEASURES[f"coverage_{100 * COVERAGE:g}"].measured(evaluation[rows], w)
         estimate = observed if kind == "coverage" else _of_scores(kind, faults.z[rows], w)
-        return Extent(estimate, _of_laws(kind, estimate.value), COVERAGE, observed)
+        return Extent(estimate, law_fault(kind, estimate.value), COVERAGE, observed)
     if isinstance(faults, ClassFaults):
         event, w = faults.events[kind], faults.weights[rows]
         p, came = event.p[rows], event.events[rows].astype(np.float64)
         estimate = _mean(came - p, w, float(w.sum()))
-        return Extent(estimate, _of_classes(kind, estimate.value), average(p, w), _share(came, w, float(w.sum())))
+        return Extent(estimate, class_fault(kind, estimate.value), average(p, w), _share(came, w, float(w.sum())))
     raise TypeError(f"no faults of {type(evaluation).__name__} are known.")
 
 
@@ -60,10 +60,10 @@ def _of_scores(kind: str, z: Array, weights: Array) -> Measured:
     return Measured(width, width * error, width * np.exp(-_REACH * error), width * np.exp(_REACH * error))
 
 
-def _of_laws(kind: str, value: float) -> str:
+def law_fault(kind: str, value: float) -> str:
     """The fault in words.
 
-    >>> _of_laws("bias", -0.42), _of_laws("width", 1.93), _of_laws("width", 0.5), _of_laws("coverage", 0.723)
+    >>> law_fault("bias", -0.42), law_fault("width", 1.93), law_fault("width", 0.5), law_fault("coverage", 0.723)
     ('0.42 σ too high', '1.9 times too narrow', '2 times too wide', '90 % intervals hold 72 %')
     """
     if kind == "bias":
@@ -73,10 +73,10 @@ def _of_laws(kind: str, value: float) -> str:
     return f"{100 * COVERAGE:g} % intervals hold {100 * value:.0f} %"
 
 
-def _of_classes(kind: str, value: float) -> str:
+def class_fault(kind: str, value: float) -> str:
     """The fault in words.
 
-    >>> _of_classes("bias", 0.12), _of_classes("confidence", -0.034)
+    >>> class_fault("bias", 0.12), class_fault("confidence", -0.034)
     ('12 points too low', '3.4 points overconfident')
     """
     points = f"{100 * abs(value):.2g} points"

@@ -1,4 +1,4 @@
-"""Where forecasts stand along an axis: numbers or dates."""
+"""Where forecasts stand along an axis or in time: numbers or dates."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 from .._checks import complain, plain_array, same_length, to_array
 
 
-def positions(x: Any, rows: int) -> NDArray[Any]:
+def positions(x: Any, rows: int, name: str = "x") -> NDArray[Any]:
     """Numbers or dates, one a row, none missing."""
     if x is None:
         return np.arange(rows)
     places = plain_array(x)
     if places.ndim != 1:
-        raise ValueError(f"`x` must be 1-dimensional; got shape {places.shape}.")
-    same_length(places, "x", rows)
+        raise ValueError(f"`{name}` must be 1-dimensional; got shape {places.shape}.")
+    same_length(places, name, rows)
     if places.dtype.kind == "O":
-        places = _dates(places) if any(hasattr(place, "year") for place in places) else to_array(places, "x")
+        places = _dates(places) if any(hasattr(place, "year") for place in places) else to_array(places, name)
     if places.dtype.kind not in "biufM":
-        raise TypeError(f"`x` must be numbers or dates; got {type(places[0]).__name__} {places[0]!r}.")
-    complain("x", "present", places, np.isnat(places) if places.dtype.kind == "M" else np.isnan(places))
+        raise TypeError(f"`{name}` must be numbers or dates; got {type(places[0]).__name__} {places[0]!r}.")
+    complain(name, "present", places, np.isnat(places) if places.dtype.kind == "M" else np.isnan(places))
     return places
 
 

@@ -1,0 +1,94 @@
+"""Many tests at one level: streams of all rows and of groups share it, and so do their kinds of faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Array
+from .streams import Onset, Path, Rows
+
+MOST = 1e15  # e-values beyond count as that
+
+
+class Part(NamedTuple):
+    """Steps of a stream within a batch: the rows, of the batch, with which they end, and what they did."""
+
+    stream: int
+    ends: Rows
+    path: Path
+
+
+class Finding(NamedTuple):
+    """A fault that a test found: after which row of the batch, in which stream, of what kind, and since when."""
+
+    end: int
+    stream: int
+    kind: int
+    log_e: float
+    onset: Onset
+
+
+def group_share(known: int, new: int) -> float:
+    r"""Share of the groups' half of the level that each of m new groups gets, when G are known.
+
+    :math:`\frac1m (\frac1{G+1} - \frac1{G+m+1})`: however many come, all shares add up to less than 1; groups that come
+    first and together get 1 / (m + 1) each.
+
+    >>> group_share(0, 9), group_share(0, 1), group_share(1, 1)
+    (0.1, 0.5, 0.1667)
+    """
+    return (1 / (known + 1) - 1 / (known + new + 1)) / new
+
+
+def mean_e(log_e: Array) -> Array:
+    """E-values of a stream, the mean over kinds, from their logs (n, K)."""
+    return np.asarray(np.exp(np.minimum(log_e, np.log(MOST))).mean(axis=1))
+
+
+def together(parts: list[Part], shares: Array, before: Array, rows: int) -> Array:
+    """The mixture of all e-values after each row of a batch (n,), from the e-values of streams before it."""
+    change = np.zeros(rows)
+    for stream, ends, path in parts:
+        values = mean_e(path.log_e)
+        np.add.at(change, ends[1:], shares[stream] * (values[1:] - values[:-1]))
+        change[ends[0]] += shares[stream] * (values[0] - before[stream])
+    return np.asarray(1 - shares.sum() + shares @ before + np.cumsum(change))
+
+
+def own_findings(parts: list[Part], shares: Array, raised: NDArray[np.bool_], level: float) -> Iterator[Finding]:
+    """Tests whose own e-value passes 1 / (its share of the level), and those of the kinds that raised an alarm before.
+
+    By the union bound all of them together raise a false alarm with a probability of at most the level. One fault makes
+    several kinds of tests win: only one that explains more than those before it is news.
+    """
+    for stream, ends, path in parts:
+        log_e = path.log_e + np.log(shares[stream] / path.log_e.shape[1])
+        over, known = log_e >= -np.log(level), raised[stream].copy()
+        while not known.all():
+            news = over & ~known
+            if known.any():
+                news &= log_e > log_e[:, known].max(axis=1, keepdims=True)
+            if not news.any():
+                break
+            step = int(np.argmax(news.any(axis=1)))
+            kind = int(np.argmax(np.where(news[step], log_e[step], -np.inf)))
+            known[kind] = True
+            yield Finding(int(ends[step]), stream, kind, float(log_e[step, kind]), path.onset(step, kind))
+
+
+def strongest(parts: list[Part], shares: Array, end: int, log_e: float) -> Finding:
+    """The test that speaks loudest after a row, of those that the batch has steps of; the evidence is that of all."""
+
+    def voice(part: Part) -> float:
+        return float(np.log(shares[part.stream]) + part.path.log_e[step_at(part)].max())
+
+    def step_at(part: Part) -> int:
+        return int(np.searchsorted(part.ends, end, side="right")) - 1
+
+    part = max((part for part in parts if step_at(part) >= 0), key=voice)
+    kind = int(np.argmax(part.path.log_e[step_at(part)]))
+    return Finding(end, part.stream, kind, log_e, part.path.onset(step_at(part), kind))
