@@ -150,8 +150,10 @@ def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Colum
         columns, notes = Columns.from_dict(kept), []
     if columns.kind == "classes":
         columns = _in_order(columns, tuple(str(label) for label in fitted.classes_))
-    columns = _featured(table, replace(columns, group=tuple(asked.group) or columns.group), asked.feature, fitted)
-    for name in (*columns.forecast, *columns.group, *columns.feature):
+    ahead = asked.horizon or columns.horizon if "horizon" in takes_of(fitted).beside else None
+    columns = replace(columns, group=tuple(asked.group) or columns.group, horizon=ahead)
+    columns = _featured(table, columns, asked.feature, fitted)
+    for name in (*columns.forecast, *columns.group, *columns.feature, *([ahead] if ahead else [])):
         existing_column(table, name)
     return columns, notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from ..tables.detection import Asked, open_columns
 from ..tables.writing import CALIBRATOR, check_output
 from .console import commands, note, progress, say, say_json
 from .methods import calibrator_of, listed
-from .options import JSON, TABLE, with_columns
+from .options import JSON, LEARNED, TABLE, with_columns
 from .results import measured_on, show_measures
 
 FEWEST, MEASURED = 20, 5_000  # rows for the measures that are saved beside the calibrator
@@ -46,7 +47,7 @@ OVERWRITE = Annotated[
 ]
 
 
-@with_columns
+@partial(with_columns, names=LEARNED)
 def command(
     table: TABLE,
     *,
@@ -58,8 +59,8 @@ def command(
 ) -> None:
     """Learn from forecasts and outcomes how forecasts are off, and save the correction.
 
-    The file remembers which column is what. With --group, one correction per group; with --feature, one that depends on
-    these columns, by --method boosted unless another is named.
+    The file remembers which column is what. With --group, one correction per group, with --horizon, one for each step
+    ahead; with --feature, one that depends on these columns, by --method boosted unless another is named.
 
     **Example:** `calibrant fit forecasts.csv --mean mu --std sigma --target y -o shop.calibrant`
     """

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..adapters.names import NAMES
-from ..calibration import GroupedCalibrator
+from ..calibration import GroupedCalibrator, HorizonCalibrator
 from ..calibration.contract import takes_of
 from ..select.candidates import BY_GROUP
 from ..select.methods import method, methods_for, methods_for_features, methods_with_features
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
 
+BY_HORIZON = " by horizon"
 _KINDS = {"points": "points", "classes": "scores"}
 _QUICK = {"points": "residual", "classes": "beta"}
 
@@ -22,7 +23,7 @@ def kind_of(columns: Columns) -> str:
 
 
 def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
-    """Name and calibrator of a method, or of the default; one a group where columns of groups are named.
+    """Name and calibrator of a method, or of the default; one a group and horizon where such are named.
 
     Examples
     --------
@@ -36,9 +37,11 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     chosen, made = method(name, kind_of(columns), NAMES[columns.kind], features=bool(columns.feature))
     if columns.feature or "X" in made.takes.needs:
         check_features([chosen], columns)
-    if not columns.group or "groups" in takes_of(made).beside:  # some see to groups themselves
-        return chosen, made
-    return chosen + BY_GROUP, GroupedCalibrator(made)
+    if columns.group and "groups" not in takes_of(made).beside:  # some see to groups themselves
+        chosen, made = chosen + BY_GROUP, GroupedCalibrator(made)
+    if columns.horizon and "horizon" not in takes_of(made).beside:
+        chosen, made = chosen + BY_HORIZON, HorizonCalibrator(made)
+    return chosen, made
 
 
 def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:

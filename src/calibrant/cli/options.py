@@ -45,7 +45,10 @@ COLUMNS: dict[str, Any] = {
         list[str],
         _column("What methods such as boosted learn from too; '*' is all other columns. Repeat for more."),
     ],
-    "id": Annotated[str | None, _column("Names of the rows, for the table of the worst.")],
+    "id": Annotated[str | None, _column("Names of the rows, for the table of the worst, and to learn none twice.")],
+    "horizon": Annotated[
+        str | None, _column("How far ahead forecasts are, in steps, hours or days: one correction for each.")
+    ],
 }
 
 
@@ -82,9 +85,11 @@ METHODS = Annotated[
 ]
 
 
-ALL = list(COLUMNS)
-WITH_OUTCOMES = [name for name in COLUMNS if name != "id"]
-FORECASTS = [name for name in WITH_OUTCOMES if name not in ("target", "scores_are", "weight", "time")]
+ALL = [name for name in COLUMNS if name != "horizon"]
+WITH_OUTCOMES = [name for name in ALL if name != "id"]
+LEARNED = [*WITH_OUTCOMES, "horizon"]
+ONLINE = [name for name in COLUMNS if name != "feature"]
+FORECASTS = [name for name in LEARNED if name not in ("target", "scores_are", "weight", "time")]
 
 
 def as_option(name: str, example: str = "") -> str:

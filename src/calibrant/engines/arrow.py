@@ -102,8 +102,8 @@ def _beside(calibrator: Any, rows: TableRows) -> dict[str, Any]:
     taken = takes_of(calibrator)
     wanted = "groups" in taken.needs or ("groups" in taken.beside and rows.groups is not None)
     groups = {"groups": group_of(rows)} if wanted else {}
-    features = {} if rows.features is None else {"X": rows.features}
-    return {"sample_weight": rows.weights, **groups, **features}
+    others = {"X": rows.features, "horizon": rows.horizon}
+    return {"sample_weight": rows.weights, **groups, **{name: v for name, v in others.items() if v is not None}}
 
 
 def evaluate(
@@ -174,6 +174,7 @@ def compare(
     rows = _rows_with_outcomes(sample, columns, 2)
     forecasts, y = forecasts_of(columns, rows), outcomes_of(columns, rows)
     beside: Beside = {"groups": None if rows.groups is None else group_of(rows), "time": rows.time, "X": rows.features}
+    beside["horizon"] = rows.horizon
     trial = Trial.of(forecasts, y, sample_weight=rows.weights, cv=cv, **beside)
     grouped, features = rows.groups is not None, rows.features is not None
     chosen = named(candidates, trial.forecasts, grouped=grouped, features=features)
@@ -199,6 +200,7 @@ def analysed(
         cv=cv,
         progress=stage,
         X=rows.features,
+        horizon=rows.horizon,
     )
     ids = [None] * len(rows) if rows.ids is None else rows.ids
     worst = [replace(row, row=int(rows.numbers[row.row]), id=ids[row.row]) for row in result.worst]
@@ -267,7 +269,9 @@ def apply(
 
 def _roles_to_apply(columns: Columns, taken: Takes) -> Columns:
     """Forecasts, and groups and features where they are taken."""
-    roles = columns.without("target", "weight", "time", "id")
+    roles = columns.without("target", "weight", "time", "id", *([] if "horizon" in taken.beside else ["horizon"]))
+    if "horizon" in taken.needs and not roles.horizon:
+        raise RoleError("the calibrator has one correction a horizon; say which column tells it: {horizon}.")
     roles = roles if "groups" in taken.beside else replace(roles, group=())
     if "X" in taken.needs and not roles.feature:
         raise RoleError("the calibrator uses features; say which columns they are: {feature}.")
@@ -325,7 +329,9 @@ def _calibrated(
         rows = read_rows(batch, columns, start, strict=table.strict)
         tried = rows if len(rows) else stand_in(batch, columns)
         groups = None if tried.groups is None else group_of(tried)
-        law = transform_with(calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features)
+        law = transform_with(
+            calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features, horizon=tried.horizon
+        )
         new = added.columns(law, columns.keys)
         names = free_names(new, batch.schema.names)
         fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]

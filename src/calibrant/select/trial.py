@@ -19,6 +19,7 @@ from ..adapters.class_scores import ClassScores
 from ..adapters.feature_columns import check_rows
 from ..calibration.contract import Beside, as_forecasts, fit_with, transform_with
 from ..calibration.feature_table import FeatureTable, by_name, features_of
+from ..calibration.horizons import horizons_of
 from ..calibration.labels import labels_of
 from ..calibration.pit_watch import unwatched
 from ..calibration.rows import learnable_rows
@@ -62,6 +63,7 @@ class Trial:
         The same in the order in which they came.
     X : array or frame (n, d), optional
         Features; columns of a frame in the order of their names.
+    horizon : ndarray (n,), optional
     """
 
     forecasts: Any
@@ -74,6 +76,7 @@ class Trial:
     classes: NDArray[Any] | None = None
     given_classes: NDArray[Any] | None = None
     X: Any = None
+    horizon: Array | None = None
 
     @classmethod
     def of(
@@ -103,8 +106,10 @@ class Trial:
             Labels of the columns of scores.
         X : array-like or frame (n, d), optional
             For calibrators that take features.
+        horizon : array-like (n,), optional
+            For calibrators that treat steps ahead differently.
         """
-        labels, when, X = _beside(len(forecasts), **beside)
+        labels, when, X, ahead = _beside(len(forecasts), **beside)
         used, outcomes, weights, known = learnable_rows(forecasts, y, sample_weight, beside.get("classes"))
         table: Any = forecasts[used]
         given = known
@@ -113,13 +118,17 @@ class Trial:
             known = known[order]
         rows = np.arange(len(forecasts))[used]
         w = np.ones(len(outcomes)) if weights is None else weights
-        labels, when, X = (features_of(column, used) for column in (labels, when, X))
+        labels, when, X, ahead = (features_of(column, used) for column in (labels, when, X, ahead))
         codes = outcomes if known is None else encode(outcomes, known)
         numbers = None if X is None else FeatureTable.learn(X, len(codes))(X, len(codes))
+        if ahead is not None:
+            numbers = ahead[:, None] if numbers is None else np.column_stack([numbers, ahead])
         distinct, splits = split_rows(table, codes, w, groups=labels, time=when, features=numbers, cv=cv)
         kept = distinct.rows
-        labels, when, X = (features_of(column, kept) for column in (labels, when, X))
-        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, labels, when, known, given, X)
+        labels, when, X, ahead = (features_of(column, kept) for column in (labels, when, X, ahead))
+        beside = {"groups": labels, "time": when, "X": X, "horizon": ahead}
+        labelled = {"classes": known, "given_classes": given}
+        return cls(table[kept], outcomes[kept], distinct.weights, rows[kept], splits, **labelled, **beside)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -165,7 +174,8 @@ class Trial:
         return transform_with(fitted, self.forecasts[rows], **self._beside(rows))
 
     def _beside(self, rows: Any) -> dict[str, Any]:
-        return {"groups": None if self.groups is None else self.groups[rows], "X": features_of(self.X, rows)}
+        columns = {"groups": self.groups, "X": self.X, "horizon": self.horizon}
+        return {name: features_of(column, rows) for name, column in columns.items()}
 
     def _unseen(self, calibrator: Any, split: Split) -> Any:
         train, test = split
@@ -261,13 +271,14 @@ def _tried(trial: Trial, candidate: Any, split: Split) -> Any:
 
 
 def _beside(
-    rows: int, *, groups: Any = None, time: Any = None, X: Any = None, classes: Any = None
-) -> tuple[Any, Any, Any]:
-    """Checked labels of groups, times, and features with their columns in order."""
+    rows: int, *, groups: Any = None, time: Any = None, X: Any = None, classes: Any = None, horizon: Any = None
+) -> tuple[Any, Any, Any, Any]:
+    """Checked labels of groups, times, features with their columns in order, and horizons."""
     if X is not None:
         check_rows(X, rows)
     labels = None if groups is None else labels_of(groups, rows)
-    return labels, None if time is None else _times(time, rows), by_name(X)
+    ahead = None if horizon is None else horizons_of(horizon, rows)
+    return labels, None if time is None else _times(time, rows), by_name(X), ahead
 
 
 def _times(time: Any, rows: int) -> NDArray[Any]:

@@ -131,7 +131,8 @@ class FrameCalibrator(BaseEstimator):
 
     def _check_sound(self) -> None:
         """Raise ValueError if what was learned cannot be: it may come from anywhere."""
-        if not isinstance(self.models_, dict) or not all(isinstance(name, str) for name in self.models_):
+        models: Any = self.models_
+        if not isinstance(models, dict) or not all(isinstance(name, str) for name in models):
             raise ValueError("`models_` must be calibrators by name.")
 
     def _check_forecasts(self) -> None:

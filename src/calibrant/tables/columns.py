@@ -40,6 +40,8 @@ class Columns:
         What else is known of rows, for calibrators that take features.
     category : tuple of str
         Those of the features that are texts; the others are numbers.
+    horizon : str, optional
+        How far ahead forecasts are.
     scores_are : {"probabilities", "logits", "margins"}
         What the columns of classes hold.
 
@@ -63,6 +65,7 @@ class Columns:
     id: str | None = None
     feature: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
+    horizon: str | None = None
 
     @property
     def task(self) -> str:
@@ -80,12 +83,12 @@ class Columns:
 
     def names(self) -> list[str]:
         """Columns to read."""
-        others = [name for name in (self.target, self.weight, self.time, self.id) if name]
+        others = [name for name in (self.target, self.weight, self.time, self.id, self.horizon) if name]
         return list(dict.fromkeys([*self.forecast, *others, *self.group, *self.feature]))
 
     def types(self) -> dict[str, Any]:
         """What columns are to be read as where a file has no types."""
-        numbers = [*self.forecast, self.weight, None if self.kind == "classes" else self.target]
+        numbers = [*self.forecast, self.weight, self.horizon, None if self.kind == "classes" else self.target]
         texts = [*self.group, *self.category, self.id, self.target if self.kind == "classes" else None]
         found = {name: pa.float64() for name in numbers if name}
         return {name: pa.string() for name in texts if name} | found

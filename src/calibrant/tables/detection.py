@@ -35,7 +35,7 @@ class Asked:
 
     Attributes
     ----------
-    mean, std, point, target, weight, time, id : str, optional
+    mean, std, point, target, weight, time, id, horizon : str, optional
         Names of columns.
     group : list of str
         Names of columns.
@@ -66,6 +66,7 @@ class Asked:
     time: str | None = None
     id: str | None = None
     feature: list[str] = field(default_factory=list)
+    horizon: str | None = None
     reading: Reading = field(default_factory=Reading)
 
     def kinds(self) -> list[str]:
@@ -111,7 +112,7 @@ def find_columns(table: Table, asked: Asked, *, outcomes: bool = True) -> tuple[
     notes: list[str] = []
     roles: dict[str, Any] = {
         name: existing_column(table, getattr(asked, name))
-        for name in ("target", "weight", "time", "id")
+        for name in ("target", "weight", "time", "id", "horizon")
         if getattr(asked, name)
     }
     groups = tuple(existing_column(table, name) for name in asked.group)

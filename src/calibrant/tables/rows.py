@@ -19,7 +19,7 @@ from .sources import Table
 
 MISSING = "(missing)"  # the group of rows that name none
 _NUMBERS = [getattr(pa.types, f"is_{kind}") for kind in ("floating", "integer", "decimal", "boolean", "null")]
-_EXTRA = ("y", "weights", "groups", "time", "ids")
+_EXTRA = ("y", "weights", "groups", "time", "ids", "horizon")
 TRUTH = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 RowNumbers = Any  # an array, or RowRange
@@ -61,6 +61,7 @@ class TableRows:
     features: pa.Table | None = None
     read: int = 0
     blank: int = 0
+    horizon: Array | None = None
 
     def __len__(self) -> int:
         return len(self.parts[0])
@@ -114,8 +115,8 @@ def read_rows(batch: pa.RecordBatch, columns: Columns, start: int = 0, *, strict
     groups = np.column_stack([texts(batch[name]) for name in columns.group]) if columns.group else None
     time = None if columns.time is None else _time(batch, columns.time, places)
     ids = None if columns.id is None else texts(batch[columns.id])
-    features = _features(batch, columns, places)
-    return TableRows(parts, places, y, weights, groups, time, ids, features, read, blank)
+    features, horizon = _features(batch, columns, places), _horizon(batch, columns, places)
+    return TableRows(parts, places, y, weights, groups, time, ids, features, read, blank, horizon)
 
 
 def stand_in(batch: pa.RecordBatch, columns: Columns) -> TableRows:
@@ -123,7 +124,8 @@ def stand_in(batch: pa.RecordBatch, columns: Columns) -> TableRows:
     first = batch.slice(0, 1)
     groups = np.column_stack([texts(first[name]) for name in columns.group]) if columns.group else None
     features = _features(first, columns, RowRange(0, 1))
-    return TableRows(columns.any_forecast(), RowRange(0, 1), groups=groups, features=features)
+    horizon = None if columns.horizon is None else np.ones(1)
+    return TableRows(columns.any_forecast(), RowRange(0, 1), groups=groups, features=features, horizon=horizon)
 
 
 def forecasts_of(columns: Columns, rows: TableRows) -> Forecasts:
@@ -176,6 +178,11 @@ def _features(batch: pa.RecordBatch, columns: Columns, places: RowNumbers) -> pa
         for name in columns.feature
     ]
     return pa.table(arrays, names=list(columns.feature))
+
+
+def _horizon(batch: pa.RecordBatch, columns: Columns, places: RowNumbers) -> Array | None:
+    name = columns.horizon
+    return None if name is None else _finite(numbers(batch, name, places), name, places)
 
 
 def _decoded(column: pa.Array) -> pa.Array:
