@@ -24,7 +24,7 @@ from .streams import Rows, Steps, Streams
 
 BETS: dict[str, type[Bets]] = {"laws": LawBets, "events": EventBets, "tops": TopBets}
 BLOCK, MANY = 8192, 8  # rows taken in at once, and so many times more of groups
-NO_IDS = np.zeros(0, dtype=np.uint64)
+NO_IDS, NO_ROWS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
 _CLOCKS = {"rows": "missing", "numbers": "numbers", "dates": "dates"}
 
 
@@ -260,7 +260,9 @@ class DriftMonitor(BaseEstimator):
         over = np.flatnonzero(total >= 1 / self.level)
         if self.alarms_ or not len(over) or (found and found[0].end <= over[0]):
             return found
-        first = strongest(parts, self.shares_, int(over[0]), float(np.log(total[over[0]])))
+        bets, here = bets_for(self.task_, self.kinds_), {part.stream for part in parts}
+        others = [Part(k, NO_ROWS, self.streams_.idle(k, bets)) for k in range(len(self.streams_)) if k not in here]
+        first = strongest([*parts, *others], self.shares_, int(over[0]), float(np.log(total[over[0]])))
         raised = self.raised_.copy()
         raised[first.stream, first.kind] = True
         own = own_findings(parts, self.shares_, raised, self.level)

@@ -81,14 +81,10 @@ def own_findings(parts: list[Part], shares: Array, raised: NDArray[np.bool_], le
 
 
 def strongest(parts: list[Part], shares: Array, end: int, log_e: float) -> Finding:
-    """The test that speaks loudest after a row, of those that the batch has steps of; the evidence is that of all."""
-
-    def voice(part: Part) -> float:
-        return float(np.log(shares[part.stream]) + part.path.log_e[step_at(part)].max())
-
-    def step_at(part: Part) -> int:
-        return int(np.searchsorted(part.ends, end, side="right")) - 1
-
-    part = max((part for part in parts if step_at(part) >= 0), key=voice)
-    kind = int(np.argmax(part.path.log_e[step_at(part)]))
-    return Finding(end, part.stream, kind, log_e, part.path.onset(step_at(part), kind))
+    """The test that speaks loudest after a row; the evidence is that of all together."""
+    steps = [int(np.searchsorted(part.ends, end, side="right")) - 1 for part in parts]
+    own = np.array([part.path.log_e_after(step) for part, step in zip(parts, steps, strict=True)])
+    own += np.log(shares[[part.stream for part in parts]])[:, None]
+    loudest, kind = np.unravel_index(np.argmax(own), own.shape)
+    part = parts[loudest]
+    return Finding(end, part.stream, int(kind), log_e, part.path.onset(steps[loudest], int(kind)))
