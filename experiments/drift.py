@@ -1,4 +1,4 @@
-"""python -m experiments.drift [--runs 200]: how often calm runs raise an alarm, how soon changes are noticed, and named.
+"""python -m experiments.drift [--runs 200]: how often calm runs raise an alarm, how soon and how well changes are told.
 
 Calm runs have 10 000 rows of calibrated forecasts: normal laws, the same in eight groups, counts, and probabilities of
 an event. Changes come after 1 000 or 3 000 calm rows: outcomes spread 1.5 times as wide as forecast, or are 0.3 of

@@ -164,6 +164,8 @@ class DriftMonitor(BaseEstimator):
         probability(self.level, "level")
         choices(same_time=(self.same_time, ("independent", "dependent")))
         begun = hasattr(self, "n_rows_")
+        if self.same_time == "dependent" and time is None:
+            raise ValueError("`time` must be given with same_time='dependent': it tells which rows may depend.")
         batch = self._reader(begun)(forecasts, y, groups=groups, time=time, ids=ids)
         if begun:
             self._check_alike(batch)
@@ -230,7 +232,7 @@ class DriftMonitor(BaseEstimator):
             yield slice(0, n)
             return
         starts = np.arange(0, n, block)
-        if self.same_time == "dependent" and batch.clock != "rows":
+        if self.same_time == "dependent":
             first = np.flatnonzero(np.diff(batch.times, prepend=np.nan) != 0)
             starts = np.unique(first[np.searchsorted(first, starts, side="right") - 1])
         for start, end in zip(starts, [*starts[1:], n], strict=True):
@@ -242,7 +244,7 @@ class DriftMonitor(BaseEstimator):
         seen = bets.seen(batch.forecasts[rows], batch.y[rows])
         times = batch.times[rows]
         labels = None if batch.labels is None else batch.labels[rows]
-        depend = self.same_time == "dependent" and batch.clock != "rows"
+        depend = self.same_time == "dependent"
         parts = [self._advance(stream, at, seen, times, depend) for stream, at in self._by_stream(labels, len(times))]
         total = together(parts, self.shares_, self.e_values_, len(times))
         for finding in self._findings(parts, total):
