@@ -87,7 +87,7 @@ def test_all_tests_together_are_the_mixture(rng):
     shares, odd = np.array([0.5, 0.2, 0.1]), np.arange(1, 40, 2)
     ends = [np.arange(40), odd, odd - 1]
     parts = [Part(k, at, streams.advance(k, BETS, steps_of(z[at]))) for k, at in enumerate(ends)]
-    total = together(parts, shares, np.ones(3), 40)
+    total = np.exp(together(parts, shares, np.zeros(3), 40))
     mean = [np.exp(part.path.log_e).mean(axis=1) for part in parts]
     for row in (0, 1, 25, 39):
         seen = [np.concatenate([[1.0], mean[k]])[np.searchsorted(ends[k], row, side="right")] for k in range(3)]
