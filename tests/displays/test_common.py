@@ -42,6 +42,10 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
         "2 classes, before: accuracy 1.000",
     ),
     "Density": (rooms.DensityDisplay.from_predictions(Y, LAW, x=X), "pdf at 400 places and 256 levels"),
+    "Drift": (
+        rooms.DriftDisplay.from_predictions(Y, LAW, level=0.01),
+        "5000 rows, ",
+    ),
     "Fan": (rooms.FanDisplay.from_predictions(None, LAW), "5000 forecasts, 90 %, 80 %, 50 %"),
     "GroupCoverage": (
         rooms.GroupCoverageDisplay.from_predictions(Y, LAW, groups=np.arange(N) % 50),

@@ -48,6 +48,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     ).plot(ax=ax),
     "confusion": lambda ax: rooms.ConfusionDisplay.from_predictions(LABELS, np.where(P > 0.6, "yes", "no")).plot(ax=ax),
     "density": lambda ax: rooms.DensityDisplay.from_predictions(Y, WIDE, x=X).plot(ax=ax),
+    "drift": lambda ax: rooms.DriftDisplay.from_predictions(Y, NARROW, time=X).plot(ax=ax),
     "fan": lambda ax: rooms.FanDisplay.from_predictions(Y, NARROW, x=X).plot(ax=ax),
     "group_coverage": lambda ax: rooms.GroupCoverageDisplay.from_predictions(
         Y, {"narrow": NARROW, "wide": WIDE}, groups=np.arange(N) % 5

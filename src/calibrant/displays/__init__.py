@@ -9,6 +9,7 @@ from .class_map import ClassMapDisplay
 from .conditional_coverage import ConditionalCoverageDisplay
 from .confusion import ConfusionDisplay
 from .density import DensityDisplay
+from .drift import DriftDisplay
 from .fan import FanDisplay
 from .group_coverage import GroupCoverageDisplay
 from .marginal_calibration import MarginalCalibrationDisplay
@@ -32,6 +33,7 @@ __all__ = [
     "ConditionalCoverageDisplay",
     "ConfusionDisplay",
     "DensityDisplay",
+    "DriftDisplay",
     "FanDisplay",
     "GroupCoverageDisplay",
     "MarginalCalibrationDisplay",

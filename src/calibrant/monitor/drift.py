@@ -15,7 +15,7 @@ from ..calibration.labels import rows_by_label
 from .alarms import COLUMNS, Alarm, as_time
 from .bets import Bets, Seen
 from .event_bets import EventBets, TopBets
-from .family import Finding, Part, group_share, mean_e, own_findings, strongest, together
+from .family import Finding, Part, group_share, log_mean_e, own_findings, strongest, together
 from .history import History
 from .law_bets import LawBets
 from .reading import REMEMBERED, Batch, Digests, Reader
@@ -24,7 +24,8 @@ from .streams import Rows, Steps, Streams
 
 BETS: dict[str, type[Bets]] = {"laws": LawBets, "events": EventBets, "tops": TopBets}
 BLOCK, MANY = 8192, 8  # rows taken in at once, and so many times more of groups
-NO_IDS = np.zeros(0, dtype=np.uint64)
+NO_IDS, NO_ROWS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
+_MOST = 700.0  # nats, of which a float can hold the exponential
 _CLOCKS = {"rows": "missing", "numbers": "numbers", "dates": "dates"}
 
 
@@ -164,6 +165,8 @@ class DriftMonitor(BaseEstimator):
         probability(self.level, "level")
         choices(same_time=(self.same_time, ("independent", "dependent")))
         begun = hasattr(self, "n_rows_")
+        if self.same_time == "dependent" and time is None:
+            raise ValueError("`time` must be given with same_time='dependent': it tells which rows may depend.")
         batch = self._reader(begun)(forecasts, y, groups=groups, time=time, ids=ids)
         if begun:
             self._check_alike(batch)
@@ -189,7 +192,7 @@ class DriftMonitor(BaseEstimator):
         self.task_, self.kinds_, self.classes_, self.clock_ = batch.task, kinds, batch.classes, batch.clock
         self.groups_: list[Any] | None = None if batch.labels is None else []
         self.shares_ = np.array([1.0 if batch.labels is None else 0.5])
-        self.e_values_ = np.ones(1)
+        self.log_e_ = np.zeros(1)
         self.raised_ = np.zeros((1, len(kinds)), dtype=bool)
         self.streams_ = Streams.new(1, bets.count)
         self.history_ = History.new(len(kinds))
@@ -219,7 +222,7 @@ class DriftMonitor(BaseEstimator):
         share = 0.5 * group_share(len(known), len(new))
         self.groups_ += new
         self.shares_ = np.concatenate([self.shares_, np.full(len(new), share)])
-        self.e_values_ = np.concatenate([self.e_values_, np.ones(len(new))])
+        self.log_e_ = np.concatenate([self.log_e_, np.zeros(len(new))])
         self.raised_ = np.concatenate([self.raised_, np.zeros((len(new), len(self.kinds_)), dtype=bool)])
         self.streams_ = self.streams_.extended(len(new))
 
@@ -230,7 +233,7 @@ class DriftMonitor(BaseEstimator):
             yield slice(0, n)
             return
         starts = np.arange(0, n, block)
-        if self.same_time == "dependent" and batch.clock != "rows":
+        if self.same_time == "dependent":
             first = np.flatnonzero(np.diff(batch.times, prepend=np.nan) != 0)
             starts = np.unique(first[np.searchsorted(first, starts, side="right") - 1])
         for start, end in zip(starts, [*starts[1:], n], strict=True):
@@ -242,25 +245,27 @@ class DriftMonitor(BaseEstimator):
         seen = bets.seen(batch.forecasts[rows], batch.y[rows])
         times = batch.times[rows]
         labels = None if batch.labels is None else batch.labels[rows]
-        depend = self.same_time == "dependent" and batch.clock != "rows"
+        depend = self.same_time == "dependent"
         parts = [self._advance(stream, at, seen, times, depend) for stream, at in self._by_stream(labels, len(times))]
-        total = together(parts, self.shares_, self.e_values_, len(times))
+        total = together(parts, self.shares_, self.log_e_, len(times))
         for finding in self._findings(parts, total):
             self._raise(finding, float(times[finding.end]))
         _, ends, path = parts[0]
-        peaks = np.column_stack([np.log(total[ends]), path.log_e])
+        peaks = np.column_stack([total[ends], path.log_e])
         self.history_.add(path.taken.seen.sums, peaks, path.belief(), times[ends])
         for stream, _, path in parts:
-            self.e_values_[stream] = mean_e(path.log_e[-1:])[0]
+            self.log_e_[stream] = log_mean_e(path.log_e[-1:])[0]
         self.n_rows_ += len(times)
 
     def _findings(self, parts: list[Part], total: Array) -> list[Finding]:
         """What the tests found, in the order of rows: the first alarm may come of all of them together."""
         found = sorted(own_findings(parts, self.shares_, self.raised_, self.level), key=lambda each: each[:3])
-        over = np.flatnonzero(total >= 1 / self.level)
+        over = np.flatnonzero(total >= -np.log(self.level))
         if self.alarms_ or not len(over) or (found and found[0].end <= over[0]):
             return found
-        first = strongest(parts, self.shares_, int(over[0]), float(np.log(total[over[0]])))
+        bets, here = bets_for(self.task_, self.kinds_), {part.stream for part in parts}
+        others = [Part(k, NO_ROWS, self.streams_.idle(k, bets)) for k in range(len(self.streams_)) if k not in here]
+        first = strongest([*parts, *others], self.shares_, int(over[0]), float(total[over[0]]))
         raised = self.raised_.copy()
         raised[first.stream, first.kind] = True
         own = own_findings(parts, self.shares_, raised, self.level)
@@ -295,7 +300,7 @@ class DriftMonitor(BaseEstimator):
             time=as_time(time, dates),
             since=onset.row,
             since_time=as_time(onset.time, dates),
-            e_value=float(np.exp(min(found.log_e, 700.0))),
+            e_value=float(np.exp(min(found.log_e, _MOST))),
             size=bets.size(kind, onset.sums),
             fault=bets.words(kind, onset.place - bets.members[found.kind].start, onset.sums),
         )
@@ -306,7 +311,7 @@ class DriftMonitor(BaseEstimator):
     def e_value_(self) -> float:
         """Evidence of all tests together as of now."""
         check_is_fitted(self)
-        return float(1 - self.shares_.sum() + self.shares_ @ self.e_values_)
+        return float(1 - self.shares_.sum() + self.shares_ @ np.exp(np.minimum(self.log_e_, _MOST)))
 
     def to_frame(self) -> Any:
         """Pandas frame: a row an alarm."""

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._checks import Array
 from .streams import Onset, Path, Rows
 
-MOST = 1e15  # e-values beyond count as that
+_HIGHEST = np.log(1e15)
+_LEAST = 1e-300
 
 
 class Part(NamedTuple):
@@ -44,19 +45,28 @@ def group_share(known: int, new: int) -> float:
     return (1 / (known + 1) - 1 / (known + new + 1)) / new
 
 
-def mean_e(log_e: Array) -> Array:
-    """E-values of a stream, the mean over kinds, from their logs (n, K)."""
-    return np.asarray(np.exp(np.minimum(log_e, np.log(MOST))).mean(axis=1))
+def log_mean_e(log_e: Array) -> Array:
+    """Log e-values of a stream, the mean over kinds, from the logs (n, K) by kind."""
+    return np.asarray(np.logaddexp.reduce(log_e, axis=1) - np.log(log_e.shape[1]))
 
 
 def together(parts: list[Part], shares: Array, before: Array, rows: int) -> Array:
-    """The mixture of all e-values after each row of a batch (n,), from the e-values of streams before it."""
+    r"""Log of the mixture of all e-values after each row of a batch (n,), from the logs of streams before it.
+
+    :math:`\sum_i v_i E_i + 1 - \sum_i v_i`, where v are the shares; e-values of groups beyond 1e15 count as that.
+    """
+    first, *groups = parts
+    held = shares[1:] @ np.exp(np.minimum(before[1:], _HIGHEST)) + 1 - shares.sum()
     change = np.zeros(rows)
-    for stream, ends, path in parts:
-        values = mean_e(path.log_e)
-        np.add.at(change, ends[1:], shares[stream] * (values[1:] - values[:-1]))
-        change[ends[0]] += shares[stream] * (values[0] - before[stream])
-    return np.asarray(1 - shares.sum() + shares @ before + np.cumsum(change))
+    for stream, ends, path in groups:
+        values = np.exp(np.minimum(np.append(before[stream], log_mean_e(path.log_e)), _HIGHEST))
+        np.add.at(change, ends, shares[stream] * np.diff(values))
+    own = np.full(rows, before[0])
+    own[first.ends] = log_mean_e(first.path.log_e)
+    if len(first.ends) < rows:  # between the ends of steps nothing changes
+        last = np.searchsorted(first.ends, np.arange(rows), side="right") - 1
+        own = np.where(last >= 0, own[first.ends[np.maximum(last, 0)]], before[0])
+    return np.asarray(np.logaddexp(np.log(shares[0]) + own, np.log(np.maximum(held + np.cumsum(change), _LEAST))))
 
 
 def own_findings(parts: list[Part], shares: Array, raised: NDArray[np.bool_], level: float) -> Iterator[Finding]:
@@ -81,14 +91,10 @@ def own_findings(parts: list[Part], shares: Array, raised: NDArray[np.bool_], le
 
 
 def strongest(parts: list[Part], shares: Array, end: int, log_e: float) -> Finding:
-    """The test that speaks loudest after a row, of those that the batch has steps of; the evidence is that of all."""
-
-    def voice(part: Part) -> float:
-        return float(np.log(shares[part.stream]) + part.path.log_e[step_at(part)].max())
-
-    def step_at(part: Part) -> int:
-        return int(np.searchsorted(part.ends, end, side="right")) - 1
-
-    part = max((part for part in parts if step_at(part) >= 0), key=voice)
-    kind = int(np.argmax(part.path.log_e[step_at(part)]))
-    return Finding(end, part.stream, kind, log_e, part.path.onset(step_at(part), kind))
+    """The test that speaks loudest after a row; the evidence is that of all together."""
+    steps = [int(np.searchsorted(part.ends, end, side="right")) - 1 for part in parts]
+    own = np.array([part.path.log_e_after(step) for part, step in zip(parts, steps, strict=True)])
+    own += np.log(shares[[part.stream for part in parts]])[:, None]
+    loudest, kind = np.unravel_index(np.argmax(own), own.shape)
+    part = parts[loudest]
+    return Finding(end, part.stream, int(kind), log_e, part.path.onset(steps[loudest], int(kind)))

@@ -44,7 +44,8 @@ class Scores(NamedTuple):
         if left is right:
             z = np.clip(right, -_FARTHEST, _FARTHEST)
             return cls(z, z, None)
-        point = ~(right - left > _THIN)
+        with np.errstate(invalid="ignore"):  # outcomes that are ruled out
+            point = ~(right - left > _THIN)
         left = np.where(point, np.clip(right, -_FARTHEST, _FARTHEST), np.minimum(left, _FARTHEST))
         right = np.where(point, left, np.maximum(right, -_FARTHEST))
         return cls(left, right, np.where(point, np.nan, log_between(left, right)))

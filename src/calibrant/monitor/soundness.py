@@ -27,14 +27,13 @@ def check_state(monitor: Any, bets: Bets) -> None:
     _need(isinstance(monitor.history_, History) and monitor.history_.fits(len(bets.kinds)), "history_")
     for name, shape, kind in (
         ("shares_", (count,), "f"),
-        ("e_values_", (count,), "f"),
+        ("log_e_", (count,), "f"),
         ("raised_", (count, len(bets.kinds)), "b"),
     ):
         value = getattr(monitor, name)
         _need(isinstance(value, np.ndarray) and value.shape == shape and value.dtype.kind == kind, name)
-    check_finite(monitor, "shares_", "e_values_")
+    check_finite(monitor, "shares_", "log_e_")
     _need(bool((monitor.shares_ > 0).all()) and float(monitor.shares_.sum()) <= 1 + 1e-9, "shares_")
-    _need(bool((monitor.e_values_ >= 0).all()), "e_values_")
     _need(isinstance(monitor.n_rows_, int) and monitor.n_rows_ >= 0, "n_rows_")
     _need(monitor.clock_ in ("rows", "numbers", "dates"), "clock_")
     _need(isinstance(monitor.alarms_, list) and all(type(each) is Alarm for each in monitor.alarms_), "alarms_")

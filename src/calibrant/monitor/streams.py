@@ -13,6 +13,7 @@ from .bets import SUMS, Bets, Seen
 from .starts import log_start, not_yet
 
 Rows = NDArray[np.int64]
+_NOTHING = -1e300  # log capital of alternatives that no step has seen
 
 
 class Onset(NamedTuple):
@@ -101,6 +102,11 @@ class Streams:
             if np.isnan(getattr(self, name)).any() or np.isposinf(getattr(self, name)).any():
                 raise ValueError(f"Streams.{name} has NaN or infinity.")
 
+    def idle(self, stream: int, bets: Bets) -> Path:
+        """The path of a stream that takes no steps."""
+        blank = Steps(Seen(np.zeros((0, bets.count)), np.zeros((0, SUMS))), np.zeros(0, dtype=np.int64), np.zeros(0))
+        return Path(self, stream, bets, blank)
+
     def extended(self, streams: int) -> Streams:
         """With so many more that have seen nothing."""
         more = Streams.new(streams, self.won.shape[1])
@@ -127,7 +133,8 @@ class Path:
         self._totals = np.zeros((n + 1, seen.gains.shape[1]))
         np.cumsum(seen.gains, axis=0, out=self._totals[1:])
         opened = log_start(self.steps)[:, None] - self._totals[:-1]
-        opened[0] = np.logaddexp(opened[0], streams.log_capital[stream])
+        self._capital, self._steps = streams.log_capital[stream].copy(), streams.steps[stream]
+        opened[:1] = np.logaddexp(opened[:1], self._capital)
         self.log_capital = np.logaddexp.accumulate(opened, axis=0) + self._totals[1:]
         self.log_e = log_e_values(bets, self.log_capital, self.steps)
         self._won, self._old_rows = streams.won[stream].copy(), streams.onset_rows[stream].copy()
@@ -144,15 +151,19 @@ class Path:
         held = self.log_capital[:, members] + self.bets.log_weights[members]
         return np.asarray(np.exp(held - self.log_e[:, [kind]]) @ sizes)
 
-    def onset(self, step: int, kind: int) -> Onset:
-        """Onset of the alternative of a kind that has won most after the step, 0 being the first here."""
-        members = self.bets.members[kind]
-        capital = self.log_capital[step, members] + self.bets.log_weights[members]
-        return self._onset(step, members.start + int(np.argmax(capital)))
+    def log_e_after(self, step: int) -> Array:
+        """Log e-values by kind (K,) after the step: 0 is the first here, and -1 what was before."""
+        if step >= 0:
+            return np.asarray(self.log_e[step])
+        return np.asarray(log_e_values(self.bets, self._capital[None], self._steps[None])[0])
 
-    def _onset(self, step: int, place: int) -> Onset:
-        least = int(np.argmin(self._totals[: step + 1, place]))
-        if -self._won[place] <= self._totals[least, place]:
+    def onset(self, step: int, kind: int) -> Onset:
+        """Onset of the alternative of a kind that has won most after the step."""
+        members = self.bets.members[kind]
+        capital = self.log_capital[step] if step >= 0 else self._capital
+        place = members.start + int(np.argmax(capital[members] + self.bets.log_weights[members]))
+        least = int(np.argmin(self._totals[: max(step + 1, 1), place]))
+        if step < 0 or -self._won[place] <= self._totals[least, place]:
             sums = self._old_sums[place] + self._sums[step + 1]
             return Onset(place, int(self._old_rows[place]), float(self._old_times[place]), sums)
         sums = self._sums[step + 1] - self._sums[least]
@@ -174,8 +185,9 @@ def log_e_values(bets: Bets, log_capital: Array, steps: Any) -> Array:
     r"""Log of :math:`E_t = \sum_a \pi_a M_{a,t} + R_t` by kind, (n, K)."""
     held = log_capital + bets.log_weights
     first = [members.start for members in bets.members]
-    most = np.maximum.reduceat(held, first, axis=1)
+    most = np.maximum(np.maximum.reduceat(held, first, axis=1), _NOTHING)
     held -= np.repeat(most, bets.counts, axis=1)
     np.exp(held, out=held)
-    most += np.log(np.add.reduceat(held, first, axis=1))
+    with np.errstate(divide="ignore"):
+        most += np.log(np.add.reduceat(held, first, axis=1))
     return np.asarray(np.logaddexp(most, np.log(not_yet(steps))[:, None]))
