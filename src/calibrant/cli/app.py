@@ -13,7 +13,7 @@ import typer
 
 from .. import __version__
 from ..tables.roles import SpelledError
-from . import apply, compare, demo, evaluate, fit, inspect, report, update
+from . import apply, compare, demo, evaluate, fit, inspect, monitor, report, update
 from .console import complain, note
 from .options import as_option
 
@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (evaluate, fit, apply, compare, report, update, inspect, demo):
+for module in (evaluate, fit, apply, compare, report, update, monitor, inspect, demo):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 
 

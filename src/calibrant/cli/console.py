@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 
 from .._printable import printable
-from ..engines.plain import plain
+from ..engines.plain import as_json
 
 
 def complain(text: str) -> None:
@@ -35,7 +34,7 @@ def say(*lines: str) -> None:
 
 def say_json(content: Any) -> None:
     """The result for programs; what does not print is written as JSON escapes."""
-    text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = as_json(content)
     _print("".join(letter if letter == "\n" else _in_json(letter) for letter in text), sys.stdout, keep="\n")
 
 

@@ -88,6 +88,7 @@ METHODS = Annotated[
 ALL = [name for name in COLUMNS if name != "horizon"]
 WITH_OUTCOMES = [name for name in ALL if name != "id"]
 LEARNED = [*WITH_OUTCOMES, "horizon"]
+WATCHED = [name for name in ALL if name not in ("feature", "weight", "point")]
 ONLINE = [name for name in COLUMNS if name != "feature"]
 FORECASTS = [name for name in LEARNED if name not in ("target", "scores_are", "weight", "time")]
 

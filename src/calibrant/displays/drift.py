@@ -190,7 +190,7 @@ class DriftDisplay(Display):
         self.limit_ = ax.axhline(limit, color=GREY, linewidth=1.2, linestyle="--", label="alarm")
         lowest, highest = ax.get_ylim()
         ax.set_ylim(lowest, max(highest, 1.15 * limit))
-        ax.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:g}}}$")
+        ax.yaxis.set_major_formatter(lambda value, _: f"1e{value:g}")
         ax.set_ylabel("E-value")
         place: dict[str, Any] = {"bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "ncols": 9}
         add_legend(ax, "lower left", **place, handlelength=1.2, columnspacing=1.0, borderpad=0)

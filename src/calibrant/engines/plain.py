@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
+
+
+def as_json(content: Any) -> str:
+    """Text of JSON; numbers that are not finite are null."""
+    return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def plain(content: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..metrics.catalogue import Measured
 from ..select import Comparison
 from ..select.comparison import NONE
 from .decision import Decision
-from .plain import plain
+from .plain import as_json
 
 Table = dict[str, Measured]  # by key of the measure
 
@@ -223,7 +222,7 @@ class Result:
 
     def to_json(self) -> str:
         """The same as JSON; numbers that are not finite are null."""
-        return json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        return as_json(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON can hold of it: decision and checks, measures, groups, worst rows."""

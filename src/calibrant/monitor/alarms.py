@@ -53,9 +53,19 @@ class Alarm:
     fault: str
 
     @property
+    def began(self) -> str:
+        """Since when, as a text."""
+        return _when(self.since, self.since_time)
+
+    @property
+    def noticed(self) -> str:
+        """When it was noticed, as a text."""
+        return _when(self.step, self.time)
+
+    @property
     def words(self) -> str:
         """What is wrong since when, ``intervals 1.5 times too narrow since 2026-03-02`` say."""
-        return f"{self.fault} since {_when(self.since, self.since_time)}"
+        return f"{self.fault} since {self.began}"
 
     def to_dict(self) -> dict[str, Any]:
         """What a line of a table says."""
@@ -63,8 +73,7 @@ class Alarm:
 
     def __str__(self) -> str:
         where = "" if self.group is None else f"{printable(str(self.group))}: "
-        noticed = _when(self.step, self.time)
-        return f"{where}{self.words} (noticed at {noticed}, e-value {self.e_value:.2g})"
+        return f"{where}{self.words} (noticed at {self.noticed}, e-value {self.e_value:.2g})"
 
 
 COLUMNS = (*(each.name for each in fields(Alarm)), "words")

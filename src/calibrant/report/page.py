@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 
 from .._files import write_text
 from .._version import __version__
@@ -19,6 +15,7 @@ from ..metrics.catalogue import CALIBRATION, LOSS, MEASURES, label
 from ..select.comparison import NONE
 from . import class_pictures, comparison, coverage_pictures, law_pictures, tables
 from .decision import copyable, first_screen
+from .html import filled, listed_sections
 from .stretch import Stretch
 from .words import number, safe
 
@@ -52,34 +49,20 @@ def render(result: Result) -> str:
     (True, True, False)
     """
     page = Page(result)
-    script, style, template = (_part(name) for name in ("page.js", "page.css", "page.html"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(template).substitute(
-        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
-        title=safe(result.source) or "forecasts",
-        style=style,
-        script=script,
+    contents, sections = listed_sections(page.parts)
+    return filled(
+        title=result.source or "forecasts",
         first=first_screen(result, page.cards()),
         facts=page.facts(),
-        contents=page.contents(),
+        contents=contents,
         switch=page.switch(),
-        sections=page.sections(),
-        version=safe(__version__),
+        sections=sections,
     )
 
 
 def write(result: Result, path: str | os.PathLike[str]) -> None:
     """Write the page to exactly this path, whole or not at all."""
     write_text(Path(path), render(result))
-
-
-def _anchor(title: str) -> str:
-    """A title as the name of a place on the page."""
-    return title.lower().replace(" ", "-")
-
-
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -158,16 +141,6 @@ class Page:
             "Notes": f"<ul>{notes}</ul>" if notes else "",
         }
         return {title: body for title, body in parts.items() if body}
-
-    def contents(self) -> str:
-        """Links to the sections."""
-        links = "".join(f'<a href="#{_anchor(title)}">{title}</a>' for title in self.parts)
-        return f'<nav class="contents" aria-label="Contents">{links}</nav>'
-
-    def sections(self) -> str:
-        """The sections, one below the other."""
-        found = self.parts.items()
-        return "\n".join(f'<section id="{_anchor(name)}"><h2>{name}</h2>\n{body}</section>' for name, body in found)
 
     def _bins(self, found: list[Bin], *by: str) -> str:
         drawn = "".join(coverage_pictures.bins(self.result, found, each) for each in by)
