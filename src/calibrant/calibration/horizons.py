@@ -36,7 +36,7 @@ class HorizonCalibrator(Calibrator):
     ----------
     calibrator : Calibrator
         What to fit: `QuantileCalibrator` say.
-    rows : float, default 300
+    rows : float, default 100
         Rows to have at least for each horizon, where there are so many.
 
     Attributes
@@ -59,7 +59,7 @@ class HorizonCalibrator(Calibrator):
     array([1. , 1.8])
     """
 
-    def __init__(self, calibrator: Any, rows: float = 300.0) -> None:
+    def __init__(self, calibrator: Any, rows: float = 100.0) -> None:
         self.calibrator = calibrator
         self.rows = rows
 
