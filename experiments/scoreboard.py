@@ -34,6 +34,7 @@ OTHERS = {
     "swapped": "the joint calibration of three classes: what the test sees",
     "bella": "which measure sees which fault",
     "scipy_families": "every family of scipy: right, or refused in a line",
+    "drift": "calm runs raise few alarms, changes are noticed soon and their dates named",
     "fuzz_loader": "files of calibrators, mutated: none is loaded that should not be",
     "kill_writes": "writers killed at random: nothing is lost",
 }

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibrant import DriftMonitor, Normal, Poisson, load, save
+from calibrant import Alarm, DriftMonitor, Normal, Poisson, load, save
 from calibrant.monitor.history import MOST
 
 
@@ -125,6 +125,16 @@ def test_class_probabilities(rng):
     assert first.kind == "confidence" and "points overconfident" in first.fault and first.since < 200
 
 
+@pytest.mark.parametrize("same_time", ["independent", "dependent"])
+def test_one_wild_outcome_raises_no_alarm(rng, same_time):
+    y = rng.normal(size=400)
+    y[300] = 1e6
+    monitor = DriftMonitor(same_time=same_time).update(law(400), y, time=np.arange(400))
+    assert not monitor.alarms_ and np.isfinite(monitor.e_value_)
+    y[[310, 320]] = -1e6
+    assert DriftMonitor(same_time=same_time).update(law(400), y, time=np.arange(400)).alarms_
+
+
 def test_rows_of_one_time_may_depend(rng):
     days = np.repeat(np.arange(300), 10)
     y = rng.normal(size=300)[days]  # ten shops, all alike
@@ -198,6 +208,8 @@ def test_saved_in_the_middle(rng, tmp_path, grouped):
         ("groups_", ["a"]),
         ("clock_", "moon"),
         ("alarms_", ["fire"]),
+        ("alarms_", [Alarm("width", None, 1, None, 0, None, np.inf, 1.0, "")]),
+        ("alarms_", [Alarm("width", None, 1, "now", 0, None, 20.0, 1.0, "")]),
         ("n_rows_", -1),
         ("level", 2.0),
         ("recent_ids_", np.zeros(1)),

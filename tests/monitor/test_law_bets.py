@@ -79,7 +79,7 @@ def test_counts_are_fair_bets_and_have_the_moments_of_scores():
     mass = stats.poisson(4.2).pmf(y)
     seen = BETS.seen(Poisson(np.full(60, 4.2)), y)
     mean = mass @ np.exp(seen.gains)
-    assert (mean <= 1 + 1e-9).all() and (mean[:4] > 1 - 1e-9).all()
+    assert (mean <= 1 + 1e-9).all() and (mean[:4] > 1 - 1e-5).all()
     np.testing.assert_allclose(mass @ seen.sums, [1, 0, 1, 0.05, 0.05], atol=1e-12)
 
 

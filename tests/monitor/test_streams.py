@@ -66,12 +66,17 @@ def test_e_values_and_onsets(rng, cuts):
     assert streams.idle(0, BETS).log_e_after(-1) == pytest.approx(0.0)
 
 
-def test_belief_is_the_posterior_mean_of_log_width(rng):
-    path = Streams.new(1, BETS.count).advance(0, BETS, steps_of(2.2 * rng.normal(size=120)))
-    logs = np.array([-0.8, -0.4, -0.2, 0.2, 0.4, 0.8, 1.6])
-    capital = np.exp(path.log_capital[-1, 10:]) / 7
-    assert path.belief()[-1] == pytest.approx(capital @ logs / (capital.sum() + 1.12**-0.5))
-    assert abs(path.belief()[0]) < 0.01 < 0.7 < path.belief()[-1] < 0.9
+def test_belief_is_the_probability_of_a_change_times_the_log_width_since(rng):
+    z, streams, seen = rng.normal(size=120) * np.repeat([1.0, 1.8], 60), Streams.new(1, BETS.count), []
+    for at in range(0, 120, 40):
+        path = streams.advance(0, BETS, steps_of(z[at : at + 40], at))
+        seen.append(path.belief())
+        onset, capital = path.onset(39, 1), np.exp(path.log_capital[-1, 10:]).sum() / 7
+        change = capital / (capital + (1 + (at + 40) / 1000) ** -0.5)
+        assert seen[-1][-1] == pytest.approx(0.5 * change * np.log(np.mean(z[onset.row : at + 40] ** 2)))
+    whole = Streams.new(1, BETS.count).advance(0, BETS, steps_of(z)).belief()
+    np.testing.assert_allclose(np.concatenate(seen), whole, atol=1e-12)
+    assert np.abs(whole[:40]).max() < 0.1 < 0.4 < whole[-1] < 0.8
 
 
 def test_rows_of_one_time_win_the_mean_of_their_ratios():

@@ -67,6 +67,19 @@ class Alarm:
         """What is wrong since when, ``intervals 1.5 times too narrow since 2026-03-02`` say."""
         return f"{self.fault} since {self.began}"
 
+    def _check_sound(self) -> None:
+        """Raise ValueError if it can be no alarm: it may come from anywhere."""
+        texts, counts = (self.kind, self.fault), (self.step, self.since)
+        times, numbers = (self.time, self.since_time), (self.e_value, self.size)
+        sound = (
+            all(isinstance(each, str) for each in texts)
+            and all(type(each) is int and each >= 0 for each in counts)
+            and all(each is None or isinstance(each, (float, datetime.datetime)) for each in times)
+            and all(isinstance(each, float) and np.isfinite(each) for each in numbers)
+        )
+        if not sound:
+            raise ValueError("Alarm has fields of other kinds than an alarm has.")
+
     def to_dict(self) -> dict[str, Any]:
         """What a line of a table says."""
         return {**asdict(self), "words": self.words}

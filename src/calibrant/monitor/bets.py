@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 
-CAP = 8.0  # nats that an outcome can win: a wild one alone raises no alarm
+CAP = 8.0  # nats that an outcome can win
+_RUIN = -700.0  # nats, of which a float can hold the exponential
 SUMS = 5  # columns that sizes are worked out from; the first is 1
 
 
@@ -52,6 +53,10 @@ class Bets(ABC):
     def words(self, kind: str, place: int, sums: Array) -> str:
         """The same in words, of one of the alternatives of a kind."""
 
+    def log_width(self, sums: Array) -> Array | None:
+        """Log of the size that is believed in, from sums (n, 5); None where these do not tell it."""
+        return None
+
     @abstractmethod
     def _sizes(self) -> dict[str, Array]:
         """Sizes of the alternatives of each kind."""
@@ -85,7 +90,7 @@ class Bets(ABC):
 
     def _chosen(self, gains: Array) -> Array:
         """Gains of the kinds that are looked for, cut, from those of all kinds."""
-        return np.minimum(gains[:, self._columns], CAP)
+        return np.clip(gains[:, self._columns], _RUIN, CAP)
 
     @cached_property
     def believed(self) -> tuple[slice, Array] | None:

@@ -11,6 +11,7 @@ from .._checks import Array
 from ..distributions import Distribution
 from ..distributions.scores import score_intervals
 from ..numerics.tails import HALF_LOG_2PI, log_between
+from ..select.segments.faults import FAR
 from ..select.segments.measured import law_fault
 from .bets import Bets, Seen, mean_of
 
@@ -26,6 +27,10 @@ _LOG_SCALE = np.concatenate([np.zeros(len(SHIFTS)), LOG_SCALES, np.log(OUTLIER_S
 _SCALE, _NORMALS = np.exp(_LOG_SCALE), len(_SHIFT)
 _OUTLIERS = slice(_NORMALS - len(OUTLIER_SCALES), _NORMALS)
 _TILTS = np.kron(np.eye(2), TAIL_ODDS), np.kron(np.eye(len(ORDERS)), WAVES)  # of the PIT density
+_AT_FAR, _AT_MINUS_FAR = (
+    0.5 * (FAR**2 - np.square((z - _SHIFT) / _SCALE)) - _LOG_SCALE for z in (FAR, -FAR)
+)  # the most that a score beyond can win
+_TINY = 1e-12
 _FARTHEST = 1e3  # scores beyond count as if they were there
 _THIN = 1e-6  # between two scores, below which an atom is a point
 
@@ -63,6 +68,7 @@ class LawBets(Bets):
     ===== =======================================================================================================
 
     An outcome on an atom wins the ratio of the atom's masses, which is the mean of the ratio over its PIT values.
+    Scores beyond 5 win no more than 5 does: less than is fair, so that a wild outcome alone seldom raises an alarm.
     """
 
     KINDS = ("bias", "width", "tails", "shape")
@@ -86,6 +92,10 @@ class LawBets(Bets):
         if kind == "width":
             return float(np.sqrt(mean_of(sums, 2)))
         return 1 - mean_of(sums, 3) - mean_of(sums, 4)
+
+    def log_width(self, sums: Array) -> Array:
+        """Half the log of the mean square of scores."""
+        return np.asarray(0.5 * np.log(np.maximum(sums[:, 2], _TINY) / np.maximum(sums[:, 0], 1.0)))
 
     def words(self, kind: str, place: int, sums: Array) -> str:
         if kind == "shape":
@@ -111,6 +121,9 @@ def _normal_gains(scores: Scores) -> Array:
         rows = ~np.isnan(scores.atoms)
         low, high = ((end[rows, None] - _SHIFT) / _SCALE for end in (scores.left, scores.right))
         gains[rows] = log_between(low, high) - scores.atoms[rows, None]
+    for rows, limit in ((scores.left > FAR, _AT_FAR), (scores.right < -FAR, _AT_MINUS_FAR)):
+        if rows.any():
+            gains[rows] = np.minimum(gains[rows], limit)
     return np.asarray(gains)
 
 

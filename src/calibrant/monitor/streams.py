@@ -143,13 +143,28 @@ class Path:
         np.cumsum(seen.sums, axis=0, out=self._sums[1:])
 
     def belief(self) -> Array:
-        """Log of the width that is believed in after each step, 0 where none is looked for: the posterior mean."""
+        """Log of the width that is believed in after each step, 0 where none is looked for.
+
+        The probability that a change of this kind has begun, times what outcomes since the best onset tell, or the
+        sizes of the alternatives where these do not.
+        """
         if self.bets.believed is None:
             return np.zeros(len(self.steps))
         members, sizes = self.bets.believed
-        kind = self.bets.members.index(members)
         held = self.log_capital[:, members] + self.bets.log_weights[members]
-        return np.asarray(np.exp(held - self.log_e[:, [kind]]) @ sizes)
+        posterior = np.exp(held - self.log_e[:, [self.bets.members.index(members)]])
+        best = np.argmax(held, axis=1)
+        told = self.bets.log_width(self._sums_since(members)[np.arange(len(best)), best])
+        return np.asarray(posterior @ sizes if told is None else posterior.sum(axis=1) * told)
+
+    def _sums_since(self, members: slice) -> Array:
+        """Sums since the best onset after each step, of some alternatives, (n, m, 5)."""
+        totals, n = self._totals[:-1, members], len(self.steps)
+        lowest = np.minimum.accumulate(totals, axis=0)
+        least = np.maximum.accumulate(np.where(totals <= lowest, np.arange(n)[:, None], 0), axis=0)
+        old = -self._won[members] <= lowest
+        begun = np.where(old[..., None], -self._old_sums[members], self._sums[least])
+        return np.asarray(self._sums[1:, None] - begun)
 
     def log_e_after(self, step: int) -> Array:
         """Log e-values by kind (K,) after the step: 0 is the first here, and -1 what was before."""
