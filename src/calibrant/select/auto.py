@@ -18,6 +18,7 @@ from ..calibration.threads import one_thread
 from .candidates import named, refuse_unseen, scores_kind, task_of
 from .compare import compared
 from .comparison import Comparison
+from .race import raced
 from .reading import read_forecasts
 from .trial import Trial, sorted_classes
 
@@ -46,6 +47,12 @@ class AutoCalibrator(Calibrator):
         Of the folds; None always takes the same.
     n_jobs : int, optional
         Fits at a time.
+    race : bool, default True
+        Whether candidates that take long leave the comparison as soon as they fall behind. The folds are taken in five
+        rounds; quick ones (`ScaleCalibrator`, `QuantileCalibrator`, `TemperatureCalibrator`, `PlattCalibrator`,
+        `BetaCalibrator`, `ResidualCalibrator`) run in all. Of the others leave after each: those more than one standard
+        error behind the best; from the second on, those behind a simpler one, and all but the better half. The
+        comparison ends where one is left that is ahead of the quick ones by more than one standard error.
     features : bool, default False
         Whether whoever hands over forecasts, `CalibratedRegressor` or a `Chain`, is asked for the features of their
         rows where no candidates are named; one that is named and takes features asks for them itself. `fit` uses the
@@ -54,7 +61,7 @@ class AutoCalibrator(Calibrator):
     Attributes
     ----------
     comparison_ : Comparison
-        The losses of all candidates; print it.
+        The losses of all candidates, and on which share of the rows; print it.
     best_ : str
         Name of the chosen one.
     calibrator_ : calibrator
@@ -71,7 +78,7 @@ class AutoCalibrator(Calibrator):
     'none'
     """
 
-    _later: ClassVar[dict[str, Any]] = {"features": False, "_has_features": False}
+    _later: ClassVar[dict[str, Any]] = {"race": False, "features": False, "_has_features": False}
 
     def __init__(
         self,
@@ -82,6 +89,7 @@ class AutoCalibrator(Calibrator):
         scores_are: str = "probabilities",
         random_state: int | None = None,
         n_jobs: int | None = None,
+        race: bool = True,
         features: bool = False,
     ) -> None:
         self.candidates = candidates
@@ -90,6 +98,7 @@ class AutoCalibrator(Calibrator):
         self.scores_are = scores_are
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.race = race
         self.features = features
 
     @property
@@ -135,6 +144,7 @@ class AutoCalibrator(Calibrator):
         X : array-like or frame (n, d), optional
             Features, as in `compare`.
         """
+        one_of(self.race, "race", (False, True))
         one_of(self.features, "features", (False, True))
         table = self._read_with(forecasts, y)
         beside: Beside = {"groups": groups, "classes": classes, "X": X}
@@ -168,7 +178,7 @@ class AutoCalibrator(Calibrator):
 
     def _compared(self, candidates: dict[str, Any], trial: Trial) -> Comparison:
         if not trial.is_too_small:
-            return compared(trial, candidates, full=False)
+            return raced(trial, candidates) if self.race else compared(trial, candidates, full=False)
         first = next(iter(candidates))
         warnings.warn(
             f"only {trial.weights.sum():g} rows, {trial.rarest():g} of the rarest outcome: too few to compare "

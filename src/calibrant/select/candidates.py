@@ -209,6 +209,22 @@ def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, 
     return tuple(rank(candidates[name]) for name in names)
 
 
+def quick_among(candidates: Mapping[str, Any]) -> list[str]:
+    """Names of those that are quick by their kind; of kinds without a name nothing is known.
+
+    >>> quick_among({"none": NoCalibrator(), "a": r.ScaleCalibrator(), "b": r.StackCalibrator()})
+    ['none', 'a']
+    """
+    known = {each.make for table in METHODS.values() for each in table.values() if each.quick}
+
+    def quick(item: Any) -> bool:
+        if isinstance(item, GroupedCalibrator):
+            return quick(item.calibrator)
+        return isinstance(item, NoCalibrator) or type(item) in known
+
+    return [name for name, item in candidates.items() if quick(item)]
+
+
 def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:
     if "groups" in takes_of(item).beside:
         return [(name, item)]
