@@ -153,6 +153,28 @@ def test_contract(binary):
     assert auto.best_ == auto.comparison_.chosen and auto.classes_.tolist() == ["no", "yes"]
 
 
+@pytest.mark.parametrize(("width", "least", "most"), [(1.0, 0.0, 0.004), (1.2, -0.05, -0.005)])
+def test_instead_of_none_the_map_that_holds_itself_back(width, least, most):
+    """It costs next to nothing where nothing is wrong, and gains where a fault is within one standard error."""
+    rises = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        mu = rng.normal(size=4120)
+        law, y = Normal(mu, 1.0), mu + width * rng.standard_normal(4120)
+        auto = AutoCalibrator([QuantileCalibrator()], cv=3).fit(law[:120], y[:120])
+        if auto.comparison_.chosen == "none":
+            assert auto.best_ == "QuantileCalibrator"
+            rises.append(metrics.nll(y[120:], auto.transform(law[120:])) - metrics.nll(y[120:], law[120:]))
+    assert len(rises) >= 4 and least < np.mean(rises) < most
+
+
+def test_none_where_no_candidate_holds_itself_back(rng):
+    mu = rng.normal(size=300)
+    few = [ScaleCalibrator(), QuantileCalibrator("ecdf")]
+    auto = AutoCalibrator(few).fit(Normal(mu, 1.0), mu + rng.standard_normal(300))
+    assert auto.best_ == auto.comparison_.chosen == "none"
+
+
 def test_inside_the_estimators(normal):
     X, y = load_breast_cancer(return_X_y=True)
     model = CalibratedClassifier(GaussianNB(), calibrator=AutoCalibrator(), cv=3).fit(X[::2], y[::2])

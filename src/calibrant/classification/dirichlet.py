@@ -28,8 +28,10 @@ class DirichletCalibrator(LinearSoftmaxCalibrator):
               \frac{K (K - 1)}{n} \sum_{j \ne k} W_{jk}^2
 
     the ridge form of their package, with its default strengths of 1. It holds back what many rows have to say of many
-    classes, where "evidence" does not; where the classifier is better than when it made the scores to learn from, as
-    one refitted to all rows, holding back less can pay.
+    classes, where "evidence" does not. Where the classifier is better than when it made the scores to learn from, as
+    one refitted to all rows, holding back less can pay, and no row to learn from can tell: on out-of-fold scores of a
+    forest (3 000 rows of 26 letters) the two are level in cross-validation, log loss 0.452; on those of the refitted
+    forest "structured" has 0.344 and "evidence" 0.356.
 
     From 16 classes on, parameters and precisions are found in turns, in single precision, to a hundredth of a nat of
     all rows together; from 48 on, classes share the spread of their curvature.

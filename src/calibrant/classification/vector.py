@@ -18,7 +18,8 @@ class VectorCalibrator(LinearSoftmaxCalibrator):
     .. math:: p^*_j \propto \exp(w_j \log p_j / T + b_j)
 
     Guo et al. (2017). The temperature T is fitted first; weights and intercepts then have normal priors around 1 and 0,
-    so that few rows do little more than the temperature.
+    so that few rows do little more than the temperature. From 16 classes on, parameters and precisions are found in
+    turns, in single precision, to a hundredth of a nat of all rows together.
 
     Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0066, 0.0031, 0.0005 at 100, 300 and 1 000 rows of
     three classes.

@@ -47,6 +47,8 @@ class Method:
         What must be installed for it to compete, or to see features.
     asks : bool
         Whether it sees features if it is made with ``features=True``.
+    shrinks : bool
+        Whether it holds itself back, so that with its defaults it costs next to nothing where nothing is wrong.
     """
 
     make: Callable[..., Any]
@@ -57,6 +59,7 @@ class Method:
     rank: int = 1
     module: str | None = None
     asks: bool = False
+    shrinks: bool = False
 
     @property
     def takes(self) -> Takes:
@@ -75,7 +78,7 @@ class Method:
 
 METHODS: dict[str, dict[str, Method]] = {
     "distributions": {
-        "quantile": Method(r.QuantileCalibrator, True, True, rank=2),
+        "quantile": Method(r.QuantileCalibrator, True, True, rank=2, shrinks=True),
         "scale": Method(r.ScaleCalibrator, True, True),
         "density": Method(r.DensityCalibrator, True, rank=4),
         "gp-beta": Method(r.GPBetaCalibrator, True, rank=4),
@@ -207,6 +210,33 @@ def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, 
         return known.get(type(item), _UNKNOWN)
 
     return tuple(rank(candidates[name]) for name in names)
+
+
+def quick_among(candidates: Mapping[str, Any]) -> list[str]:
+    """Names of those that are quick by their kind; of kinds without a name nothing is known.
+
+    >>> quick_among({"none": NoCalibrator(), "a": r.ScaleCalibrator(), "b": r.StackCalibrator()})
+    ['none', 'a']
+    """
+    known = {each.make for table in METHODS.values() for each in table.values() if each.quick}
+
+    def quick(item: Any) -> bool:
+        if isinstance(item, GroupedCalibrator):
+            return quick(item.calibrator)
+        return isinstance(item, NoCalibrator) or type(item) in known
+
+    return [name for name, item in candidates.items() if quick(item)]
+
+
+def shrinking_among(candidates: Mapping[str, Any]) -> list[str]:
+    """Names of those that hold themselves back, with their defaults.
+
+    >>> shrinking_among({"a": r.ScaleCalibrator(), "b": r.QuantileCalibrator(), "c": r.QuantileCalibrator("ecdf")})
+    ['b']
+    """
+    known = [each.make() for table in METHODS.values() for each in table.values() if each.shrinks]
+    usual = {(type(each), repr(each)) for each in known}
+    return [name for name, item in candidates.items() if (type(item), repr(item)) in usual]
 
 
 def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:

@@ -35,6 +35,9 @@ class Comparison:
         Candidates that could not be fitted, and why.
     ranks : tuple of int
         How simple each candidate is, the simplest with the least; empty where that is not known.
+    tried : tuple of float
+        Share of the rows that each candidate forecast; empty where all of them forecast all. The loss of one that did
+        not is that of the best, plus the difference of the two on the rows that both forecast.
     """
 
     names: tuple[str, ...]
@@ -43,6 +46,7 @@ class Comparison:
     measures: tuple[dict[str, Measured], ...] = field(default=(), repr=False)
     left_out: dict[str, str] = field(default_factory=dict, repr=False)
     ranks: tuple[int, ...] = field(default=(), repr=False)
+    tried: tuple[float, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(
@@ -69,6 +73,8 @@ class Comparison:
             raise ValueError("Comparison must have a loss and an error for each name.")
         if self.ranks and len(self.ranks) != len(self.names):
             raise ValueError("Comparison must have a rank for each name, or none.")
+        if self.tried and len(self.tried) != len(self.names):
+            raise ValueError("Comparison must have a share of rows for each name, or none.")
 
     @property
     def notes(self) -> list[str]:
@@ -147,14 +153,14 @@ class Comparison:
     def __str__(self) -> str:
         """The most telling measures, best first, with * for the front, and the recommendation."""
         columns = [measure.key for measure in measures_of(self._task, "headline")] if self.measures else []
-        lines = [["", "above best", "± s.e.", *map(label, columns)]]
+        lines = [["", "above best", "± s.e.", *(["of rows"] if self.tried else []), *map(label, columns)]]
         above, front = self.loss - self.loss.min(), self.front
         for i in np.argsort(self.loss, kind="stable"):
             found = [self.measures[i].get(key) for key in columns]
             values = ["-" if measured is None else f"{measured.value:.4g}" for measured in found]
-            lines.append(
-                [f"{self.names[i]}{'*' if front[i] else ''}", f"{above[i]:.4f}", f"{self.error[i]:.4f}", *values]
-            )
+            shares = [f"{100 * self.tried[i]:.0f} %"] if self.tried else []
+            name = f"{self.names[i]}{'*' if front[i] else ''}"
+            lines.append([name, f"{above[i]:.4f}", f"{self.error[i]:.4f}", *shares, *values])
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
         both = " and ".join(map(label, self._objectives))

@@ -183,10 +183,13 @@ class Trial:
             warnings.simplefilter("ignore", UserWarning)  # of small folds; the fit to all rows speaks
             return self.made_by(self.fitted(calibrator, train), test)
 
-    def out_of_fold(self, candidates: Mapping[str, Any], progress: Progress | None = None) -> OutOfFold:
+    def out_of_fold(
+        self, candidates: Mapping[str, Any], progress: Progress | None = None, *, alone: bool | None = None
+    ) -> OutOfFold:
         """Forecasts of the tested rows by every candidate that can be fitted, and why others cannot.
 
-        Several fits at a time: ``with joblib.parallel_config(n_jobs=2)``.
+        Where nothing else was asked for, ``alone``, by default one beside "none", the reason is raised. Several fits at
+        a time: ``with joblib.parallel_config(n_jobs=2)``.
         """
         if not self.splits:
             raise ValueError("calibrators are tried on at least two different rows; all are copies of one.")
@@ -201,7 +204,7 @@ class Trial:
             mine = parts[i * k : (i + 1) * k]
             failed = next((part for part in mine if isinstance(part, ValueError)), None)
             if failed is not None:
-                if len(candidates) <= 2:  # nothing else was asked for
+                if len(candidates) <= 2 if alone is None else alone:
                     raise failed
                 left_out[name] = str(failed)
                 continue
@@ -228,11 +231,14 @@ class Trial:
             return ClassEvaluation(made.values, encode(y, self.classes), self.classes)
         return LawEvaluation(made, y, self.on_atom, quick=True)
 
+    def losses(self, evaluation: Evaluation) -> Array:
+        """Minus the log score of each tested row."""
+        return np.asarray(MEASURES[LOSS[self.task]].rows(evaluation))  # type: ignore[misc]
+
     def compared(self, made: Mapping[str, Evaluation], *, full: bool = True) -> Comparison:
         """Candidates side by side, by the log score of rows that they had not seen; with all measures or only that."""
         weights = self.weights[self.tested]
-        loss = MEASURES[LOSS[self.task]].rows
-        losses = np.array([loss(evaluation) for evaluation in made.values()])  # type: ignore[misc]
+        losses = np.array([self.losses(evaluation) for evaluation in made.values()])
         measures = tuple(self.measured(evaluation) for evaluation in made.values()) if full else ()
         found = Comparison.of(tuple(made), losses, weights, self.n_tested, measures)
         return replace(found, error=np.full(len(losses), np.inf)) if self.is_too_small else found

@@ -9,6 +9,7 @@ import pytest
 
 import calibrant
 from calibrant import GroupedCalibrator, Normal, Poisson, ScaleCalibrator, find_segments, metrics
+from calibrant.select.segments.measured import _of_laws
 from experiments.segments import of_classes, of_laws
 
 N = 3000
@@ -67,6 +68,17 @@ def test_conditions_in_words(wrong, kind, name, rng):
     inside = found[0].contains(X)
     assert (inside & rows).sum() >= 0.8 * (inside | rows).sum()
     assert ("too low" if kind == "bias" else "times too narrow") in found[0].fault
+
+
+@pytest.mark.parametrize("ratio", [0.5, 0.949, 0.95, 0.97, 0.996, 1.0, 1.004, 1.006, 1.04, 1.099, 1.11, 2.04])
+def test_a_width_is_never_wrong_by_a_factor_of_one(ratio):
+    said = _of_laws("width", ratio)
+    if said == "of the right width":
+        assert abs(np.log(ratio)) < 0.005
+        return
+    times, side = said.split(" times too ")
+    assert float(times) == pytest.approx(max(ratio, 1 / ratio), rel=0.03) and float(times) > 1
+    assert side == ("narrow" if ratio > 1 else "wide")
 
 
 def test_numbers_are_those_of_the_other_half(rng):

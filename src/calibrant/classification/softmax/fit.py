@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..._checks import Array
-from .designs import Full
 from .many import curvature_at, fit_many
 from .precisions import FIRST, most_probable
 from .problem import SoftmaxProblem
@@ -18,7 +17,7 @@ _MANY = 16  # classes from which on steps and precisions are taken in turns
 
 def fit_softmax(problem: SoftmaxProblem, penalty: float | str) -> tuple[Array, Array]:
     """Parameters (K, F) and the precisions of the groups: one for all, ``"structured"`` or by ``"evidence"``."""
-    many = isinstance(problem.design, Full) and problem.classes >= _MANY
+    many = problem.classes >= _MANY
     if penalty == "evidence":
         return fit_many(problem) if many else _by_evidence(problem)
     if penalty == "structured":

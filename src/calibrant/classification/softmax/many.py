@@ -13,10 +13,10 @@ from .problem import Place, SoftmaxProblem
 
 _POOLED = 48  # classes
 _FEW = 4096  # rows that find the neighbourhood of the solution
-_START = np.array([0.05, 1.0, 0.05])  # precisions to begin with, in those of structured scaling
+_START = {2: (0.05, 0.05), 3: (0.05, 1.0, 0.05)}  # precisions of the groups at first, in those of structured scaling
 _ROUNDS, _MOST_HALVINGS = 30, 20
 _ROUGH = 0.3  # residual of a step, relative
-_FAR = 3.0  # length of steps that change the curvature, in standard deviations
+_FAR = 10.0  # length of steps that change the curvature, in standard deviations
 _NEAR = 1.0  # length of the last: what is then left is about a hundredth of a nat, of all rows together
 _SETTLED = 0.02  # change of the logarithms of the precisions; of few rows twice that
 _LITTLE = 2e-4  # evidence that a precision may still gain, in half nats a row for each of its logarithm
@@ -25,9 +25,10 @@ _ROUNDING = 1e-8  # of a loss in single precision, relative
 
 
 def fit_many(problem: SoftmaxProblem, precisions: Array | None = None) -> tuple[Array, Array]:
-    """Parameters (K, F) and the precisions of diagonal, others and intercepts, given or of most evidence."""
+    """Parameters (K, F) and the precisions of their groups, given or of most evidence."""
     theta, given = problem.centre, precisions is not None
-    start = problem.design.structured(problem.classes) * _START if precisions is None else precisions
+    published = problem.design.structured(problem.classes)
+    start = published * np.array(_START[len(published)]) if precisions is None else precisions
     problem = problem.in_single_precision()
     every = len(problem) // _FEW
     if every > 1:

@@ -17,6 +17,7 @@ from .faults import COVERAGE, ClassFaults, Faults, LawFaults
 
 _SIGMA = np.array([0.15865525393145707, 0.5, 0.8413447460685429])  # levels of the scores -1, 0 and 1
 _MEDIAN_NOISE, _WIDTH_NOISE = 1.2533, 0.9618  # standard errors of median and half-width of one normal score
+_RIGHT, _PLAIN = 0.005, 1.1  # excess of a width that is none, and ratio of widths from which on two digits tell
 _REACH = float(ndtri(0.5 + LEVEL / 2))
 
 
@@ -65,12 +66,23 @@ def law_fault(kind: str, value: float) -> str:
 
     >>> law_fault("bias", -0.42), law_fault("width", 1.93), law_fault("width", 0.5), law_fault("coverage", 0.723)
     ('0.42 σ too high', '1.9 times too narrow', '2 times too wide', '90 % intervals hold 72 %')
+    >>> law_fault("width", 0.98), law_fault("width", 1.003)
+    ('1.02 times too wide', 'of the right width')
     """
     if kind == "bias":
         return f"{abs(value):.2g} σ too {'low' if value > 0 else 'high'}"
     if kind == "width":
-        return f"{value:.2g} times too narrow" if value >= 1 else f"{1 / max(value, 1e-300):.2g} times too wide"
+        return _of_width(value)
     return f"{100 * COVERAGE:g} % intervals hold {100 * value:.0f} %"
+
+
+def _of_width(ratio: float) -> str:
+    """How much too narrow or wide, in digits that tell it from 1."""
+    times = ratio if ratio >= 1 else 1 / max(ratio, 1e-300)
+    if times < 1 + _RIGHT:
+        return "of the right width"
+    told = f"{times:.2g}" if times >= _PLAIN else f"{times:.2f}"
+    return f"{told} times too {'narrow' if ratio >= 1 else 'wide'}"
 
 
 def class_fault(kind: str, value: float) -> str:
