@@ -16,6 +16,7 @@ from ...calibration import RegressionCalibrator
 from ...calibration.base import read_for
 from ...calibration.contract import Takes, check_calibrator, fit_with, takes_of, transform_with
 from ...calibration.feature_table import features_of
+from ...calibration.guarantees import GIVEN, LEARNED, interval_guarantee
 from ...calibration.labels import labels_of, rows_by_label
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import POINTS, check_law_forecasts, example_laws
@@ -28,7 +29,6 @@ from .ends import AbsoluteEnds, BandEnds, SignedEnds
 from .part import MAPS, SCORES, Part
 from .ratio import DensityRatio
 from .sample import Sample
-from .words import GIVEN, LEARNED, guarantee
 
 BY = (None, "groups", "width")
 ENDS = ("conservative", "random")
@@ -219,8 +219,8 @@ class ConformalCalibrator(RegressionCalibrator):
             self._fit_sample(sample)
         self.ratio_is_ = LEARNED if new_rows is not None else None if ratio is None else GIVEN
         rows = [part.rows for part in self.parts_.values()]
-        random = self.ends == "random"
-        self.guarantee_ = guarantee(rows, self.score, by=self.by, random=random, ratio=self.ratio_is_)
+        kind = {"signed": self.score == "signed", "random": self.ends == "random"}
+        self.guarantee_ = interval_guarantee(rows, by=self.by, ratio=self.ratio_is_, **kind)
         self.n_rows_ = len(y)
         return self
 
