@@ -87,7 +87,7 @@ def stated(contestant: Contestant) -> list[float] | None:
     text = " ".join((inspect.getdoc(type(contestant.calibrator)) or "").split())
     said = _STATED.search(text)
     found = _COSTS.findall(said.group(1)) if said else []
-    place = {"laws": 0, "points": 0, "two classes": -2, "three classes": -1}[contestant.what]
+    place = {"laws": 0, "points": -1, "two classes": -2, "three classes": -1}[contestant.what]
     if contestant.name == AUTO:
         place = {"laws": 0, "two classes": 1, "three classes": 2}[contestant.what]
     costs = found[place] if len(found) >= (2 if place == -2 else 1) else ""

@@ -22,6 +22,7 @@ PAPERS = {
     "bella": "Bella, Ferri, Hernández-Orallo and Ramírez-Quintana (2010), Calibration of machine learning models",
 }
 OTHERS = {
+    "conformal": "intervals and sets hold what they promise, and beside crepes and MAPIE",
     "cost": "what each calibrator costs where nothing is wrong",
     "harmless": "the default map on forecasts that are right, and on counts",
     "real_data": "the default calibrator on all regression sets and three base models",

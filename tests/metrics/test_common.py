@@ -47,6 +47,7 @@ OTHERS = {
 MEASURES = MEANS | OTHERS
 UNWEIGHTED = {"pit": metrics.pit}
 OF_POINTS = {"mean_error", "mean_ratio", "relative_mse", "error_tolerance", "point_summary"}  # test_point*.py
+OF_SETS = {"set_coverage", "set_size"}  # test_sets.py
 NEED_MORE = {"calibration_error_debiased", "knueppel_test"}  # than one row
 
 
@@ -78,7 +79,7 @@ CASES = [(m, law) for m in MEASURES for law in LAWS if not (law == "discrete" an
 def test_every_public_function_is_covered():
     functions = {n for n in metrics.__all__ if not isinstance(getattr(metrics, n), type)}
     of_classes = {*class_measures.PROBABILITIES, *class_measures.LABELS, *class_measures.AROUND_OTHERS}
-    assert functions - {"calibration_floor"} - of_classes - OF_POINTS <= set(MEASURES) | set(UNWEIGHTED)
+    assert functions - {"calibration_floor"} - of_classes - OF_POINTS - OF_SETS <= set(MEASURES) | set(UNWEIGHTED)
 
 
 @pytest.mark.parametrize(("measure", "law"), CASES)

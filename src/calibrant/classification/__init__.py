@@ -7,6 +7,7 @@ from .bayes.kernel import KernelDensitiesCalibrator
 from .beta import BetaCalibrator
 from .binning import BinningCalibrator
 from .boosted.calibrator import BoostedClassCalibrator
+from .conformal_sets import ConformalSets
 from .decisions import DecisionCalibrator
 from .dirichlet import DirichletCalibrator
 from .estimator import CalibratedClassifier
@@ -32,6 +33,7 @@ __all__ = [
     "BoostedClassCalibrator",
     "CalibratedClassifier",
     "ConcavityRepair",
+    "ConformalSets",
     "DecisionCalibrator",
     "DirichletCalibrator",
     "ECOCCalibrator",

@@ -92,6 +92,10 @@ class Joined(Distribution):
         both = self._spread(lambda law, v: np.stack(law.score_and_log_slope(v), axis=-1), y, results=(2,))
         return both[..., 0], both[..., 1]
 
+    def interval(self, coverage: float = 0.9) -> Array:
+        """Central intervals by each row's own law."""
+        return self._spread(lambda law: law.interval(coverage), results=(2,))
+
     def mean(self) -> Array:
         """Expectations by each row's own law."""
         return self._spread(lambda law: law.mean())

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import Array, probability
 from ..distributions import Distribution
+from ..distributions.guaranteed import is_guaranteed
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 SUFFIX = "_calibrated"
@@ -61,7 +62,9 @@ class Added:
         quantiles = dict(zip(levels, laws.quantiles(levels).T, strict=True)) if levels else {}
         out: dict[str, Array] = {}
         for kind, value in items:
-            if kind in ("mean", "std"):
+            if kind == "coverage" and is_guaranteed(laws):
+                out |= dict(zip(_names(kind, value), laws.interval(value or 0.0).T.copy(), strict=True))
+            elif kind in ("mean", "std"):
                 out[kind] = laws.mean() if kind == "mean" else laws.std()
             else:
                 values = [np.ascontiguousarray(quantiles[level]) for level in _levels(kind, value)]

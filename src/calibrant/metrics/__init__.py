@@ -11,7 +11,8 @@ Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :
 :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
 :func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table. In every segment of the
 features: :func:`multicalibration_error`, of laws :func:`distribution_multicalibration_error`.
-Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`.
+Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`;
+sets of them: :func:`set_coverage`, :func:`set_size`.
 Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
 """
@@ -29,6 +30,7 @@ from .classes.labels import ClassProportions, accuracy, class_proportions, confu
 from .classes.multicalibration import multicalibration_error
 from .classes.noise_floor import noise_floor
 from .classes.probabilities import class_sharpness, log_loss
+from .classes.sets import set_coverage, set_size
 from .classes.smooth_ece import smooth_ece
 from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
@@ -113,6 +115,8 @@ __all__ = [
     "pit",
     "point_summary",
     "relative_mse",
+    "set_coverage",
+    "set_size",
     "sharpness",
     "smooth_ece",
     "spiegelhalter_test",

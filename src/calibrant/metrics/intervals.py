@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from .._checks import Array, interval_levels, nonempty, probabilities, to_array
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
+from ..distributions.guaranteed import is_guaranteed
 from ..distributions.tables.intervals import ends
 from ..numerics.blocks import row_blocks
 from ._inputs import average, no_weights_per_row, paired
@@ -74,6 +75,8 @@ def coverage(
     else:
         law, (levels, single) = as_distribution(dist), _levels(coverage, interval)
         asked = [(law, pair) for pair in levels]
+        if interval is None and is_guaranteed(law):
+            asked = [(Stated(law.interval(high - low)), (0.0, 1.0)) for low, high in levels]
     lines = [_inside(y_true, forecasts, pair, sample_weight) for forecasts, pair in asked]
     inside, weights = np.array([line for line, _ in lines]), lines[0][1]
     if per_row:

@@ -1,6 +1,7 @@
 """Calibrators of predictive distributions, and the estimator that uses them."""
 
 from .boosted.calibrator import BoostedCalibrator
+from .conformal.calibrator import ConformalCalibrator
 from .density import DensityCalibrator
 from .estimator import CalibratedRegressor
 from .flow import FlowCalibrator
@@ -15,6 +16,7 @@ from .stack.calibrator import StackCalibrator
 __all__ = [
     "BoostedCalibrator",
     "CalibratedRegressor",
+    "ConformalCalibrator",
     "DensityCalibrator",
     "FlowCalibrator",
     "GPBetaCalibrator",

@@ -14,7 +14,8 @@ from .._types import Labels, Numbers
 from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
-from ..distributions import Distribution, Mixture, concatenate
+from ..distributions import Distribution, concatenate
+from ..distributions.guaranteed import mixed
 from .quantile import QuantileCalibrator
 from .reading import prepare
 
@@ -46,7 +47,8 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
     ensemble : bool, default False
         False: one model fitted to all rows and one calibrator fitted to all out-of-fold forecasts. True: a model and a
         calibrator per split; the forecast is the average of their distribution functions,
-        :math:`F = \frac1K\sum_k R_k\circ F_k` (Kuleshov et al. 2018, §3.2; Song et al. 2018, §6).
+        :math:`F = \frac1K\sum_k R_k\circ F_k` (Kuleshov et al. 2018, §3.2; Song et al. 2018, §6). With
+        `ConformalCalibrator` intervals are then those of CV+, of jackknife+ with a split a row.
     levels : array-like (L,), optional
         Levels for a quantile regressor, which is cloned per level: `QuantileRegressor`, gradient boosting with its
         quantile loss, LightGBM, XGBoost. Or the levels of the columns that the model predicts.
@@ -157,7 +159,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
             laws = [apply_calibrator(calibrator, law, groups, X) for calibrator, law in pairs]
         elif groups is not None:
             raise ValueError("`groups` are for the calibrator; with calibrated=False there is none.")
-        return laws[0] if len(laws) == 1 else Mixture(tuple(laws))
+        return mixed(laws)
 
     def predict(self, X: Any, groups: Labels | None = None) -> Array:
         """Means of the calibrated forecasts, (n,)."""

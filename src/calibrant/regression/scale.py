@@ -82,7 +82,7 @@ class ScaleCalibrator(SummarisedCalibrator):
         w = np.ones(len(y)) if weights is None else weights
         self._set_common(_factor(forecasts, y, w, self._coverage), _span(forecasts, y))
         if self.method == "bins":
-            self.edges_ = _inner_edges(_spread(forecasts), w, self.n_bins)
+            self.edges_ = inner_edges(_spread(forecasts), w, self.n_bins)
             bins = self._bins(forecasts)
             self.factors_ = np.array(
                 [self._bin_factor(forecasts, y, w, bins == b) for b in range(len(self.edges_) + 1)]
@@ -143,7 +143,7 @@ class ScaleCalibrator(SummarisedCalibrator):
     def _fit_bins(self, summary: SpreadSummary) -> None:
         spread, mass, squares = summary.table()
         self._set_common(_sound(float(np.sqrt(squares.sum() / mass.sum()))), summary.span)
-        self.edges_ = _inner_edges(spread, mass, self.n_bins)
+        self.edges_ = inner_edges(spread, mass, self.n_bins)
         bins = np.searchsorted(self.edges_, spread, side="left")
         rows, total = (np.bincount(bins, sums, len(self.edges_) + 1) for sums in (mass, squares))
         self.factors_ = self._pulled(total / rows, rows)
@@ -171,7 +171,7 @@ def _spread(law: Distribution) -> Array:
     return law.scale if isinstance(law, LocationScale) else law.std()
 
 
-def _inner_edges(spread: Array, w: Array, bins: int) -> Array:
+def inner_edges(spread: Array, w: Array, bins: int) -> Array:
     """Edges between bins of equal size, half way between neighbouring values."""
     order = np.argsort(spread, kind="stable")
     values, reached = spread[order], np.cumsum(w[order])

@@ -86,8 +86,13 @@ METHODS: dict[str, dict[str, Method]] = {
         "flow": Method(r.FlowCalibrator, rank=3),
         "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True),
         "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm"),
+        "conformal": Method(r.ConformalCalibrator, rank=3),
     },
-    "points": {"residual": Method(r.ResidualCalibrator, True, True), "point": Method(r.PointCalibrator)},
+    "points": {
+        "residual": Method(r.ResidualCalibrator, True, True),
+        "point": Method(r.PointCalibrator),
+        "conformal": Method(r.ConformalCalibrator),
+    },
     "scores": {
         "temperature": Method(c.TemperatureCalibrator, True, True, of_margins=False),
         "platt": Method(c.PlattCalibrator, True, True, rank=2),

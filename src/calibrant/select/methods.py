@@ -17,7 +17,7 @@ def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
     """Those for forecasts of a kind by name, the default first.
 
     >>> list(methods_for("points"))
-    ['residual', 'point']
+    ['residual', 'point', 'conformal']
     """
     table: dict[str, Callable[[], Any]] = {name: each.make for name, each in METHODS[kind].items()}
     if kind == "points":

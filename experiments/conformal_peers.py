@@ -1,0 +1,196 @@
+"""Conformal calibration beside crepes and MAPIE: the same numbers where the method is the same, and widths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor
+from sklearn.model_selection import KFold, LeaveOneOut
+
+from calibrant import CalibratedRegressor, ConformalCalibrator, ConformalSets, Normal, Quantiles, StackCalibrator
+from calibrant.classification.conformal_sets import adaptive_scores
+from calibrant.numerics.ranked_scores import RankedScores
+from experiments.cells import claim
+
+C, SAME = 0.9, 1e-12
+N = 57  # rows kept aside; (1 - c)(n + 1) is no whole number, which crepes rounds down to one less
+DRAWS, TRAIN, KEPT, TEST = 5, 1000, 1000, 5000
+NARROWER = 0.05
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+def lacking() -> str | None:
+    """A line that says which of the two is not installed."""
+    names = [name for name in ("crepes", "mapie") if find_spec(name) is None]
+    return f"SKIP  {' and '.join(names)} not installed: pip install 'calibrant[bench]'" if names else None
+
+
+# ---- the same numbers ----
+def peers() -> Iterator[str]:
+    """The largest difference for each method."""
+    line = lacking()
+    if line is not None:
+        yield line
+        return
+    for kind in (_crepes, _mapie_split, _mapie_cross, _mapie_classes):
+        for name, (ours, theirs) in kind():
+            off = float(np.max(np.abs(np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float))))
+            yield claim(off <= SAME, f"{name}: largest difference {off:.2g}")
+
+
+def _crepes() -> Iterator[tuple[str, Pair]]:
+    from crepes import ConformalPredictiveSystem, ConformalRegressor
+
+    rng = np.random.default_rng(0)
+    mu, sigma, groups = rng.normal(size=2 * N), np.exp(0.5 * rng.normal(size=2 * N)), rng.integers(0, 2, 2 * N)
+    y = mu + sigma * rng.standard_t(4, 2 * N)
+    old, new = slice(None, N), slice(N, None)
+    r, at, given = y[old] - mu[old], mu[new], (mu[old], sigma[old])
+    plain = ConformalCalibrator().fit(mu[old], y[old]).transform(at).interval(C)
+    yield "crepes, standard", (plain, ConformalRegressor().fit(r).predict_int(at, confidence=C))
+    theirs = ConformalRegressor().fit(r, sigmas=sigma[old]).predict_int(at, sigmas=sigma[new], confidence=C)
+    law = ConformalCalibrator().fit(given, y[old]).transform((at, sigma[new]))
+    yield "crepes, normalised", (law.interval(C), theirs)
+    regressor = ConformalRegressor().fit(r, sigmas=sigma[old], bins=groups[old])
+    theirs = regressor.predict_int(at, sigmas=sigma[new], bins=groups[new], confidence=C)
+    mine = ConformalCalibrator(by="groups").fit(given, y[old], groups=groups[old])
+    yield "crepes, Mondrian", (mine.transform((at, sigma[new]), groups=groups[new]).interval(C), theirs)
+    system = ConformalPredictiveSystem().fit(r, sigmas=sigma[old])
+    signed = ConformalCalibrator(score="signed", map="step").fit(given, y[old]).transform((at, sigma[new]))
+    yield "crepes, predictive system", (signed.interval(C), system.predict_int(at, sigmas=sigma[new], confidence=C))
+
+
+def _mapie_split() -> Iterator[tuple[str, Pair]]:
+    from mapie.regression import ConformalizedQuantileRegressor, SplitConformalRegressor
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3 * N, 2))
+    y = X[:, 0] + np.exp(0.5 * X[:, 1]) * rng.normal(size=3 * N)
+    train, old, new = slice(None, N), slice(N, 2 * N), slice(2 * N, None)
+    model = LinearRegression().fit(X[train], y[train])
+    split = SplitConformalRegressor(model, confidence_level=C, prefit=True).conformalize(X[old], y[old])
+    ours = ConformalCalibrator().fit(model.predict(X[old]), y[old]).transform(model.predict(X[new])).interval(C)
+    yield "MAPIE, split", (ours, split.predict_interval(X[new])[1][:, :, 0])
+    levels = [0.05, 0.95, 0.5]
+    models = [QuantileRegressor(quantile=q, alpha=0.01).fit(X[train], y[train]) for q in levels]
+    cqr = ConformalizedQuantileRegressor(models, confidence_level=C, prefit=True).conformalize(X[old], y[old])
+    laws = [Quantiles(levels, np.column_stack([m.predict(X[rows]) for m in models])) for rows in (old, new)]
+    ours = ConformalCalibrator(score="cqr").fit(laws[0], y[old]).transform(laws[1]).interval(C)
+    theirs = cqr.predict_interval(X[new], symmetric_correction=True)[1][:, :, 0]
+    yield "MAPIE, conformalised quantiles", (ours, theirs)
+
+
+def _mapie_cross() -> Iterator[tuple[str, Pair]]:
+    from mapie.regression import CrossConformalRegressor
+
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(N, 2))
+    y, new = X[:, 0] + rng.normal(size=N), rng.normal(size=(20, 2))
+    for name, cv in (("CV+", KFold(5)), ("jackknife+", LeaveOneOut())):
+        cross = CrossConformalRegressor(LinearRegression(), confidence_level=C, method="plus", cv=cv)
+        theirs = cross.fit_conformalize(X, y).predict_interval(new)[1][:, :, 0]
+        model = CalibratedRegressor(LinearRegression(), ConformalCalibrator(), cv=cv, ensemble=True).fit(X, y)
+        yield f"MAPIE, {name}", (model.predict_interval(new, C), theirs)
+
+
+def _mapie_classes() -> Iterator[tuple[str, Pair]]:
+    from mapie.classification import SplitConformalClassifier
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(6 * N, 3))
+    y = np.argmax(X + rng.gumbel(size=X.shape), axis=1)
+    train, old, new = slice(None, N), slice(N, 3 * N), slice(3 * N, None)
+    model = LogisticRegression().fit(X[train], y[train])
+    p, at = model.predict_proba(X[old]), model.predict_proba(X[new])
+    for score in ("lac", "aps"):
+        split = SplitConformalClassifier(
+            model, confidence_level=C, conformity_score=score, prefit=True, random_state=4
+        ).conformalize(X[old], y[old])
+        if score == "lac":
+            ours = ConformalSets().fit(p, y[old]).predict_sets(at, C)
+            yield "MAPIE, LAC", (ours, split.predict_set(X[new])[1][:, :, 0])
+            continue
+        how = {"include_last_label": "randomized"}  # their draws are those of one seed, in the fit and after it
+        u, v = (1 - np.random.RandomState(4).uniform(size=len(rows)) for rows in (p, at))
+        mine = adaptive_scores(p, u)[np.arange(len(p)), y[old]]
+        ours = adaptive_scores(at, v) <= RankedScores.of(mine).reaching(C)
+        yield "MAPIE, APS", (ours, split.predict_set(X[new], conformity_score_params=how)[1][:, :, 0])
+
+
+# ---- widths ----
+def rows(rng: np.random.Generator, n: int) -> Pair:
+    """Features, and outcomes whose deviation is in proportion to their mean, with the tails of t with 5 degrees."""
+    X = rng.uniform(size=(n, 5))
+    mean = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, mean + 0.2 * mean * rng.standard_t(5, n)
+
+
+def _forest(model: RandomForestRegressor, X: np.ndarray) -> Pair:
+    """Mean and deviation of the trees."""
+    trees = np.array([tree.predict(X) for tree in model.estimators_])
+    return trees.mean(axis=0), np.maximum(trees.std(axis=0), 1e-6)
+
+
+def _intervals(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Intervals of the test rows by each method, and their outcomes."""
+    from crepes import ConformalRegressor
+    from mapie.regression import ConformalizedQuantileRegressor
+
+    rng = np.random.default_rng(seed)
+    (X, y), (old, old_y), (new, new_y) = (rows(rng, n) for n in (TRAIN, KEPT, TEST))
+    forest = RandomForestRegressor(200, random_state=seed).fit(X, y)
+    (mu, sigma), (at, spread) = _forest(forest, old), _forest(forest, new)
+    out = {"stack": _around(StackCalibrator(), (mu, sigma), old_y, (at, spread))}
+    out["features"] = _around(StackCalibrator(features=True), (mu, sigma), old_y, (at, spread), X=old, new_X=new)
+    crepes = ConformalRegressor().fit(old_y - mu, sigmas=sigma)
+    out["crepes, normalised"] = crepes.predict_int(at, sigmas=spread, confidence=C)
+    levels = (0.05, 0.95, 0.5)
+    models = [GradientBoostingRegressor(loss="quantile", alpha=q, random_state=seed).fit(X, y) for q in levels]
+    cqr = ConformalizedQuantileRegressor(models, confidence_level=C, prefit=True).conformalize(old, old_y)
+    out["MAPIE, conformalised quantiles"] = cqr.predict_interval(new)[1][:, :, 0]
+    return out, new_y
+
+
+def _around(calibrator: Any, old: Pair, y: np.ndarray, new: Pair, **X: Any) -> np.ndarray:
+    fit, apply = ({"X": X["X"]}, {"X": X["new_X"]}) if X else ({}, {})
+    made = ConformalCalibrator(calibrator).fit(Normal(*old), y, **fit).transform(Normal(*new), **apply)
+    return made.interval(C)
+
+
+def widths() -> Iterator[str]:
+    """Mean width of the stack's intervals over the others', and the shares that they hold."""
+    line = lacking()
+    if line is not None:
+        yield line
+        return
+    width: dict[str, list[float]] = {}
+    share: dict[str, list[float]] = {}
+    equal: dict[str, list[float]] = {}
+    for seed in range(DRAWS):
+        made, y = _intervals(seed)
+        for name, ends in made.items():
+            size = np.diff(ends).mean()
+            width.setdefault(name, []).append(float(size))
+            share.setdefault(name, []).append(float(((ends[:, 0] <= y) & (y <= ends[:, 1])).mean()))
+            equal.setdefault(name, []).append(float(size) * stretch(ends, y))
+    for name in ("crepes, normalised", "MAPIE, conformalised quantiles"):
+        less, plain = (1 - np.mean(each["stack"]) / np.mean(each[name]) for each in (equal, width))
+        yield claim(
+            bool(less >= NARROWER),
+            f"around the stack {100 * less:.1f} % narrower than {name} at equal coverage, 5 % wanted; as they are "
+            f"{100 * plain:.1f} %, coverage {np.mean(share['stack']):.3f} to {np.mean(share[name]):.3f}",
+        )
+    for name in width:
+        told = f"width {np.mean(width[name]):.2f}, coverage {np.mean(share[name]):.3f}"
+        yield f"      {name}: {told}, width where it is {C:g} {np.mean(equal[name]):.2f}"
+
+
+def stretch(ends: np.ndarray, y: np.ndarray) -> float:
+    """The factor about their middles with which intervals hold exactly the share that they state."""
+    middle, half = ends.mean(axis=1), np.diff(ends)[:, 0] / 2
+    return float(np.quantile(np.abs(y - middle) / half, C))

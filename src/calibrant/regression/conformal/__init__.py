@@ -1,0 +1,1 @@
+"""Intervals and predictive distributions with a guarantee for any number of rows."""

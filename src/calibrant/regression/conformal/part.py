@@ -1,0 +1,73 @@
+"""What is learned from one group of rows kept aside: the ends of intervals, and the map of laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..._checks import Array
+from ...calibration import normal_scores
+from ...distributions import Distribution
+from ...distributions.guaranteed import Ends, Guaranteed
+from ...distributions.recalibrated import Recalibrated
+from ...maps import AffineMap
+from ...numerics.ranked_scores import RankedScores
+from ..quantile import QuantileCalibrator
+from .ends import AbsoluteEnds, BandEnds, SignedEnds
+
+SCORES = ("absolute", "signed", "cqr")
+MAPS = ("spline", "ecdf", "step", "identity")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Ends of intervals, the map of laws (None: they stay as they are), and the mass of the rows behind both."""
+
+    ends: Any
+    shape: QuantileCalibrator | None
+    rows: float
+
+    @classmethod
+    def learn(cls, law: Distribution, y: Array, weights: Array | None, how: tuple[str, str, tuple[float, ...]]) -> Self:
+        """From forecasts, outcomes and weights; ``how`` are score, map and coverages."""
+        score, map, coverages = how
+        ends: Ends
+        if score == "cqr":
+            ends = BandEnds.of(law, y, weights, coverages)
+        else:
+            ends = (SignedEnds if score == "signed" else AbsoluteEnds).of(law, y, weights)
+        rows = float(len(y) if weights is None else weights.sum())
+        return cls(ends, _shape(law, y, weights, map, two_sided=score != "signed"), rows)
+
+    def without_rows(self) -> Part:
+        """The same map for a group that has no rows: its intervals are infinite."""
+        none = RankedScores(np.empty(0), np.empty(0))
+        return Part(AbsoluteEnds(none), self.shape, 0.0)
+
+    def law(self, base: Distribution, own: Array, draw: Array, guarantee: str) -> Guaranteed:
+        """Laws of new rows, by their mass and draws."""
+        seen: Any = Recalibrated(base, AffineMap()) if self.shape is None else self.shape.transform(base)
+        return Guaranteed(seen.base, seen.map, self.ends, own, draw, guarantee)
+
+
+def _shape(
+    law: Distribution, y: Array, weights: Array | None, map: str, *, two_sided: bool
+) -> QuantileCalibrator | None:
+    """The map of the scores; of those without a sign, of both signs, about the median."""
+    if map == "identity":
+        return None
+    z, w = normal_scores(law, y, weights)
+    if two_sided:
+        z, w = _both_signs(np.abs(z), np.ones(len(z)) if w is None else w, by_ranks=map == "ecdf")
+    span, heavy = (float(z.min()), float(z.max())), law.has_heavy_tails
+    calibrator = QuantileCalibrator(map, ranks="T+1" if map == "step" else None)
+    return calibrator.fit_scores(z, w, span, n_rows=len(y), heavy_tails=heavy)
+
+
+def _both_signs(size: Array, w: Array, *, by_ranks: bool) -> tuple[Array, Array]:
+    """Scores of either sign: half a row each, or, with a row in the middle, so that rank i of n + 1 is (1 + c)/2."""
+    if by_ranks:
+        return np.concatenate([-size, [0.0], size]), np.concatenate([w, [1.0], w])
+    return np.concatenate([-size, size]), np.concatenate([w, w]) / 2

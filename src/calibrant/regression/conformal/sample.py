@@ -1,0 +1,66 @@
+"""Rows to learn a shape from, and rows kept aside for the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._checks import Array
+from ...calibration.feature_table import FeatureTable, features_of
+from ...calibration.labels import Labels
+from ...distributions import Distribution, Normal
+from ..features import distinct
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Forecasts and what came with them, a row each."""
+
+    table: Any
+    y: Array
+    weights: Array | None
+    labels: Labels | None = None
+    X: Any = None
+    ratio: Array | None = None
+
+    def part(self, rows: Rows) -> Sample:
+        """Some of them."""
+        some: list[Any] = [None if each is None else each[rows] for each in (self.weights, self.labels, self.ratio)]
+        return Sample(self.table[rows], self.y[rows], some[0], some[1], features_of(self.X, rows), some[2])
+
+    def halves(self, share: float, random_state: Any) -> tuple[Sample, Sample]:
+        """Rows drawn for the shape, and a share kept aside; copies of a row stay together, as one with their weight."""
+        rows, weights = distinct(self._laws(), self.y, self.weights, self._beside())
+        n = len(rows)
+        if n < 2:
+            raise ValueError("at least two different rows are needed: one to learn from, and one to be kept aside.")
+        kept = min(max(round(share * n), 1), n - 1)
+        order = np.random.default_rng(0 if random_state is None else random_state).permutation(n)
+        once = Sample(self.table, self.y, _put(len(self.y), rows, weights), self.labels, self.X, self.ratio)
+        return once.part(rows[np.sort(order[kept:])]), once.part(rows[np.sort(order[:kept])])
+
+    def _laws(self) -> Distribution:
+        if isinstance(self.table, Distribution):
+            return self.table
+        return Normal(np.asarray(getattr(self.table, "loc", self.table)), 1.0)
+
+    def _beside(self) -> Array | None:
+        """Features, groups and ratios as numbers."""
+        n = len(self.y)
+        columns = [] if self.X is None else [FeatureTable.learn(self.X, n)(self.X, n)]
+        if self.labels is not None:
+            columns.append(np.unique(self.labels.astype(str), return_inverse=True)[1].astype(float)[:, None])
+        if self.ratio is not None:
+            columns.append(self.ratio[:, None])
+        return np.hstack(columns) if columns else None
+
+
+def _put(n: int, rows: Rows, weights: Array) -> Array:
+    out = np.zeros(n)
+    out[rows] = weights
+    return out
