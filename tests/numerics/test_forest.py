@@ -122,3 +122,65 @@ def test_equals_lightgbm_with_missing_values_and_categories(rng):
     some = forest_of([(model, 30), (model, 10)], sizes, 2)(new)
     parts = [model.predict(new, raw_score=True, num_iteration=k) for k in (30, 10)]
     assert np.allclose(some, np.mean(parts, axis=0), rtol=0, atol=1e-9)
+
+
+# ---- against a walk down the trees, row by row ----
+SIZES = np.array([0, 4, 0, 70])
+
+
+def grown(rng, trees, outputs):
+    """Trees of all shapes of one to eight leaves, on two numbers and two categories."""
+    feature, left, right = np.full((3, trees, 7), -1)
+    threshold, missing = np.zeros((trees, 7)), rng.random((trees, 7)) < 0.5
+    members = []
+
+    def below(tree, leaves, taken):
+        """Number a node and what is below it; ``taken`` are the numbers of nodes and leaves so far."""
+        if leaves == 1:
+            taken[1] += 1
+            return -taken[1]
+        node, f = taken[0], int(rng.integers(4))
+        taken[0] += 1
+        feature[tree, node], threshold[tree, node] = f, rng.integers(-3, 4) / 2
+        if SIZES[f]:
+            codes = rng.permutation(SIZES[f])[: rng.integers(0, SIZES[f])]
+            members.extend((tree, node, int(code)) for code in codes)
+        share = int(rng.integers(1, leaves))
+        left[tree, node] = below(tree, share, taken)
+        right[tree, node] = below(tree, leaves - share, taken)
+        return node
+
+    for tree in range(trees):
+        below(tree, int(rng.integers(1, 9)), [0, 0])
+    output = np.sort(rng.integers(0, outputs, trees))
+    known = np.array(members, dtype=int).reshape(-1, 3)
+    return Forest(feature, left, right, threshold, missing, rng.normal(size=(trees, 8)), output, known, SIZES, outputs)
+
+
+def walked(forest, members, row):
+    """Sums of the leaves that a row comes to, one node after another."""
+    sums = np.zeros(forest.n_outputs)
+    for tree, output in enumerate(forest.output):
+        node = 0 if forest.feature[tree, 0] >= 0 else -1
+        while node >= 0:
+            x, f = row[forest.feature[tree, node]], forest.feature[tree, node]
+            if np.isnan(x) or (SIZES[f] and not 0 <= x < SIZES[f]):
+                goes_left = forest.missing_left[tree, node]
+            else:
+                goes_left = (tree, node, int(x)) in members if SIZES[f] else x <= forest.threshold[tree, node]
+            node = (forest.left if goes_left else forest.right)[tree, node]
+        sums[output] += forest.value[tree, ~node]
+    return sums
+
+
+@pytest.mark.parametrize(("trees", "outputs", "rows"), [(1, 1, 1), (61, 3, 65), (33, 2, 5000), (200, 1, 16_400)])
+def test_equals_a_walk_down_the_trees(rng, trees, outputs, rows):
+    forest = grown(rng, trees, outputs)
+    forest._check_sound()
+    numbers, labels = rng.integers(-4, 5, (2, rows)) / 2, rng.integers(-1, [[5], [72]], (2, rows))
+    x = np.column_stack([numbers[0], labels[0], numbers[1], labels[1]]).astype(float)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    x[rng.random(rows) < 0.1, 0], x[rng.random(rows) < 0.1, 2] = np.inf, -np.inf
+    found, members = forest(x), set(map(tuple, forest.members.tolist()))
+    for row in {0, rows - 1, *rng.integers(0, rows, 40).tolist()}:
+        assert found[row] == pytest.approx(walked(forest, members, x[row]), rel=0, abs=1e-12)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 from .blocks import row_blocks
+from .leaf_codes import Trees, slots_of
+from .questions import WORD, Places, Questions
 
-MOST_LEAVES = 8  # of a tree: one bit of a byte each
+MOST_LEAVES = 8  # of a tree: three bits say which
 MOST_OUTPUTS = 100
-_BLOCK = 262_144  # trees times rows looked at together
-
-Bytes = NDArray[np.uint8]
-Places = NDArray[np.intp]
+_ROWS = 16_384  # looked at together
+_LOOKUPS = 131_072  # of values of four trees at a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,9 @@ class Forest:
     r"""T trees of at most eight leaves, each of which adds to one output.
 
     A row goes left at a node if :math:`x_f \le c`, or if its category is a member of the node's; children that are
-    negative are leaves, -1 the first. Rows are not led down the trees: every node rules out the leaves on one of its
-    sides, of all nodes of a feature together that is a byte a tree, looked up by the place of the row's value among the
-    feature's thresholds, and the one bit that is left after all features is the row's leaf (after QuickScorer, Lucchese
-    et al. 2015).
+    negative are leaves, -1 the first. Rows are not led down the trees: every question that differs from all others is
+    answered once, by a bit a row, logic on the bits of 64 rows at a time tells the number of the leaf, and the values
+    of four trees are looked up together (bits for leaves after QuickScorer, Lucchese et al. 2015).
 
     Parameters
     ----------
@@ -78,83 +77,26 @@ class Forest:
         out = np.zeros((len(x), self.n_outputs))
         if not len(self):
             return out
-        values = np.zeros((len(self), 256))
-        values[:, 1 << np.arange(MOST_LEAVES)] = self.value
-        flat, first = values.ravel(), 256 * np.arange(len(self))
-        ends = np.searchsorted(self.output, np.arange(self.n_outputs + 1))
-        places = [(table, self._places(f, np.ascontiguousarray(x[:, f]))) for f, table in self._tables]
-        for rows in row_blocks(len(x), len(self), _BLOCK):
-            leaf = np.tile(self._all_leaves, (len(out[rows]), 1))
-            for table, place in places:
-                leaf &= table.take(place[rows], axis=0)
-            found = flat.take(leaf + first)
-            for k, (start, stop) in enumerate(pairwise(ends)):
-                out[rows, k] = found[:, start:stop].sum(axis=1)
+        questions, outputs = self._layout
+        for rows in row_blocks(len(x), block=_ROWS):
+            some = x[rows]
+            n = len(some)
+            answers = questions.answers(np.concatenate([some, np.zeros((-n % WORD, x.shape[1]))]))
+            step = 4 * max(1, _LOOKUPS // n)
+            for k, trees in enumerate(outputs):
+                for start in range(0, len(trees), step):
+                    out[rows, k] += trees[start : start + step].sums(answers)[:n]
         return out
 
     @cached_property
-    def _cuts(self) -> dict[int, Array]:
-        """Thresholds of each feature that is used, sorted; of categories their numbers."""
-        return {
-            f: np.arange(self.categories[f], dtype=float)
-            if self.categories[f]
-            else np.unique(self.threshold[self.feature == f])
-            for f in np.unique(self.feature[self.feature >= 0]).tolist()
-        }
-
-    def _places(self, f: int, x: Array) -> Places:
-        """Places of values among the thresholds, or numbers of categories; the last place is for missing ones."""
-        cuts = self._cuts[f]
-        if self.categories[f]:
-            known = (x >= 0) & (x < len(cuts))
-            return np.where(known, x, len(cuts)).astype(np.intp)
-        place = np.searchsorted(cuts, x)
-        place[np.isnan(x)] = len(cuts) + 1
-        return place
-
-    @cached_property
-    def _all_leaves(self) -> Bytes:
-        """A bit for each leaf of each tree."""
-        return np.asarray((2 << np.count_nonzero(self.feature >= 0, axis=1)) - 1, dtype=np.uint8)
-
-    @cached_property
-    def _below(self) -> tuple[Bytes, Bytes]:
-        """Bits of the leaves on the left and on the right of each node."""
-        sides = np.zeros((2, *self.feature.shape), dtype=np.uint8)
-        tree = np.arange(len(self))
-        for node in range(self.feature.shape[1] - 1, -1, -1):
-            used = self.feature[:, node] >= 0
-            for side, children in zip(sides, (self.left[:, node], self.right[:, node]), strict=True):
-                inner = np.where(children >= 0, children, 0)
-                bits = np.where(
-                    children >= 0, (sides[0] | sides[1])[tree, inner], 1 << np.where(children < 0, ~children, 0)
-                )
-                side[:, node] = np.where(used, bits, 0)
-        return sides[0], sides[1]
-
-    @cached_property
-    def _tables(self) -> list[tuple[int, Bytes]]:
-        """For each feature that is used, the leaves that each place of its values leaves over, (places, T)."""
-        return [(f, self._table(f)) for f in self._cuts]
-
-    def _table(self, f: int) -> Bytes:
-        on_left, on_right = self._below
-        cuts, known = self._cuts[f], bool(self.categories[f])
-        table = np.tile(self._all_leaves, (len(cuts) + (1 if known else 2), 1))
-        for node in range(self.feature.shape[1]):
-            trees = np.flatnonzero(self.feature[:, node] == f)
-            if not len(trees):
-                continue
-            left = np.zeros((len(table), len(trees)), dtype=bool)
-            if known:
-                mine = self.members[(self.members[:, 1] == node) & np.isin(self.members[:, 0], trees)]
-                left[mine[:, 2], np.searchsorted(trees, mine[:, 0])] = True
-            else:
-                place = np.searchsorted(cuts, self.threshold[trees, node])
-                left[:-1] = np.arange(len(cuts) + 1)[:, None] <= place
-            left[-1] = self.missing_left[trees, node]
-            table[:, trees] &= ~np.where(left, on_right[trees, node], on_left[trees, node])
-        return table
+    def _layout(self) -> tuple[Questions, list[Trees]]:
+        """All questions, and the trees of each output that ask them."""
+        questions, asked = Questions.of(self.feature, self.threshold, self.missing_left, self.members, self.categories)
+        slots, leaf = slots_of(self.feature, self.left, self.right)
+        values = np.empty(self.value.shape)
+        np.put_along_axis(values, leaf, self.value, axis=1)
+        trees, ends = Trees(asked, slots, values), np.searchsorted(self.output, np.arange(self.n_outputs + 1))
+        return questions, [trees[start:stop].filled(len(questions) - 1) for start, stop in pairwise(ends)]
 
     # ---- soundness ----
     def _check_sound(self) -> None:
