@@ -4,6 +4,7 @@ from .affine import AffineMap, identity
 from .averaged_beta import AveragedBetaMap
 from .base import Map
 from .beta import BetaMap, fit_beta
+from .composed import ComposedMap
 from .flow import FlowMap
 from .kernel import fit_kernel
 from .mixed import MixedMap
@@ -21,6 +22,7 @@ __all__ = [
     "AffineMap",
     "AveragedBetaMap",
     "BetaMap",
+    "ComposedMap",
     "FlowMap",
     "Map",
     "MixedMap",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr
@@ -98,33 +99,48 @@ class MixedMap(Map):
         return self._inverse(t)
 
     def _inverse(self, t: Array) -> Array:
-        at = self.bends
-        start = np.interp(t, self(at), at) if len(at) else t
+        places, heights = self._rough
+        start = np.interp(t, heights, places)
 
         def height(part: MixedMap, z: Array) -> tuple[Array, Array]:
             value, log_slope = part.value_and_log_slope(z)
             with np.errstate(over="ignore", under="ignore"):
                 return value, np.exp(log_slope)
 
-        return self._solve(height, t, start)
+        return self._solve(height, t, start, close=1e-12)
+
+    @cached_property
+    def _rough(self) -> tuple[Array, Array]:
+        """Some places and the scores there, from which roots are sought."""
+        shares = self.shares / max(self.shares.sum(), 1e-300)
+        middle = float(shares @ self.locations)
+        width = np.sqrt(float(shares @ (np.square(self.scales) + np.square(self.locations - middle)))) + 1e-3
+        places = middle + width * _AROUND
+        return places, self(places)
 
     def _parts(self, z: Array) -> tuple[Array, Array]:
         """Scores and log slopes."""
-        scores = [(z - self.locations[:, None]) / self.scales[:, None]]
-        logs = [np.broadcast_to(-np.log(self.scales)[:, None], scores[0].shape)]
+        t = [(z - self.locations[:, None]) / self.scales[:, None]]
+        slopes = [np.broadcast_to(-np.log(self.scales)[:, None], t[0].shape)]
         for part in self.maps:
             score, bent = part.value_and_log_slope(z)
-            scores.append(score[None, :])
-            logs.append(bent[None, :])
-        t, slopes, shares = np.concatenate(scores), np.concatenate(logs), np.append(self.shares, self.map_shares)
-        low, high = shares @ ndtr(t), shares @ ndtr(-t)
+            t.append(score[None, :])
+            slopes.append(bent[None, :])
+        shares = np.append(self.shares, self.map_shares)
+        scores, logs = np.concatenate(t), np.concatenate(slopes)
+        low, high = shares @ ndtr(scores), shares @ ndtr(-scores)
         out = score_of(low, high)
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
-            weight = np.log(shares)[:, None]
+            rise = np.log(shares @ np.exp(logs - 0.5 * np.square(scores))) + 0.5 * np.square(out)
             if (far := np.minimum(low, high) < _SMALLEST).any():
-                tails = (logsumexp(weight + log_ndtr(side * t[:, far]), axis=0) for side in (1, -1))
-                out[far] = score_of_logs(*(np.minimum(tail, 0.0) for tail in tails))
-            density = logsumexp(weight + slopes - 0.5 * np.square(t), axis=0)
-            rise = density + 0.5 * np.square(out)
+                out[far], rise[far] = _far_out(shares, scores[:, far], logs[:, far])
         ends = np.isinf(z)
-        return np.where(ends, z, out), np.where(ends, slopes.min(axis=0), rise)
+        return np.where(ends, z, out), np.where(ends, logs.min(axis=0), rise)
+
+
+def _far_out(shares: Array, scores: Array, slopes: Array) -> tuple[Array, Array]:
+    """Scores and log slopes of the mixture where probabilities are too small for floats."""
+    weight = np.log(shares)[:, None]
+    low, high = (logsumexp(weight + log_ndtr(side * scores), axis=0) for side in (1, -1))
+    out = score_of_logs(np.minimum(low, 0.0), np.minimum(high, 0.0))
+    return out, logsumexp(weight + slopes - 0.5 * np.square(scores), axis=0) + 0.5 * np.square(out)

@@ -17,8 +17,9 @@ from ..contract import Takes
 from ..labels import Labels, labels_of, rows_by_label
 from ..rows import usable_rows
 from ..soundness import check_law_forecasts
+from .looks import Scores
 from .memory import Hashes, Memory, hashes_of, times_of
-from .stream import EXACT, Scores, Stream, scores_between
+from .stream import EXACT, Seen, Stream
 
 _MOST_EACH = 100.0  # rows that one row may stand for, on average
 _FEWEST = 64  # last rows of each group in a batch that are weighed one by one
@@ -177,13 +178,13 @@ class OnlineCalibrator(Calibrator):
         keys = _keys(len(laws), groups, horizon)
         if not getattr(self, "n_rows_", 0):
             return laws  # type: ignore[no-any-return]
-        common = self.common_.law()
         if keys is None or not self.streams_:
-            return _seen_through(laws, common, self.common_)
+            return _seen_through(laws, self.common_.law(), self.common_)
+        inner, common = self.common_.mixture(), self.common_.law()
         members = rows_by_label(keys)
         others = [rows for key, rows in members.items() if key not in self.streams_]
         own = {key: rows for key, rows in members.items() if key in self.streams_}
-        parts = [_seen_through(laws[rows], self.streams_[key].law(common), self.common_) for key, rows in own.items()]
+        parts = [_seen_through(laws[rows], self.streams_[key].law(inner), self.common_) for key, rows in own.items()]
         places = [*own.values(), *others]
         parts += [_seen_through(laws[rows], common, self.common_) for rows in others]
         return parts[0] if len(parts) == 1 else concatenate(parts)[np.argsort(np.concatenate(places))]
@@ -234,10 +235,10 @@ class OnlineCalibrator(Calibrator):
     ) -> None:
         scores, copies = _scores(laws, y, weights)
         keys = None if named.keys is None else named.keys[rows]
-        heavy = laws.has_heavy_tails
+        self.common_.heavy_tails |= laws.has_heavy_tails
         self.n_rows_ += len(rows)
         if keys is None:
-            self.common_.learn(scores, 1.0 / max(1, len(self.streams_)), heavy_tails=heavy)
+            self.common_.learn(scores, 1.0 / max(1, len(self.streams_)))
             return
         members = rows_by_label(keys if copies is None else keys[copies])
         for key in members:
@@ -251,13 +252,14 @@ class OnlineCalibrator(Calibrator):
         old = np.setdiff1d(np.arange(scores.size), recent, assume_unique=True)
         if len(old):
             self.common_.absorb(scores.take(old), step)
-        logs = np.empty(scores.size)
-        logs[recent] = self.common_.learn(scores.take(recent), step, heavy_tails=heavy, most=len(recent))
+        seen = Seen.none(scores.size)
+        seen.put(recent, self.common_.learn(scores.take(recent), step, most=len(recent)))
         for key, mine in members.items():
             stream = self.streams_[key]
+            stream.heavy_tails = self.common_.heavy_tails
             if len(mine) > most:
                 stream.absorb(scores.take(mine[:-most]), 1.0)
-            stream.learn(scores.take(last[key]), 1.0, logs[last[key]], heavy_tails=heavy)
+            stream.learn(scores.take(last[key]), 1.0, seen.take(last[key]))
 
     def _check_sound(self) -> None:
         """Raise ValueError if what was learned cannot be."""
@@ -271,8 +273,8 @@ class OnlineCalibrator(Calibrator):
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if a stream makes no forecasts."""
-        laws, common = self._examples(), self.common_.law()
-        for law in (common, *(stream.law(common) for stream in self.streams_.values())):
+        laws, inner = self._examples(), self.common_.mixture()
+        for law in (self.common_.law(), *(stream.law(inner) for stream in self.streams_.values())):
             check_law_forecasts(Recalibrated(laws, law))
 
 
@@ -325,10 +327,10 @@ def _scores(laws: Distribution, y: Array, weights: Array | None) -> tuple[Scores
     z, _ = normal_scores(laws, y)
     left, right = score_intervals(laws, y) if laws.has_atoms else (z, z)
     if weights is None:
-        return scores_between(left, right, np.ones(len(y))), None
+        return Scores.between(left, right, np.ones(len(y))), None
     weights = believed(weights, _MOST_EACH)
     times = np.ceil(weights).astype(np.intp)
     copies = np.repeat(np.arange(len(y)), times)
     share = (weights / times)[copies]
     left, right = (left[copies],) * 2 if left is right else (left[copies], right[copies])
-    return scores_between(left, right, share), copies
+    return Scores.between(left, right, share), copies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,10 +69,10 @@ def hashes_of(ids: Any, rows: int) -> Hashes:
     True
     """
     names: Any = plain_array(ids)
-    if names.dtype.kind not in "iuU" or names.shape != (rows,):
-        names = _texts(labels_of(ids, rows, "ids"))
-    text = np.ascontiguousarray(names.astype(str))
-    letters = text.view(np.uint32).reshape(rows, -1)
+    if names.dtype.kind != "U" or names.shape != (rows,):
+        known = names.dtype.kind in "iu" and names.shape == (rows,)
+        names = np.array([str(name) for name in (names.tolist() if known else _whole(labels_of(ids, rows, "ids")))])
+    letters = np.ascontiguousarray(names).view(np.uint32).reshape(rows, -1)
     found = np.full(rows, _SEED)
     for column in letters.T.astype(np.uint64):
         mixed = (found ^ column) * _PRIME
@@ -79,9 +80,8 @@ def hashes_of(ids: Any, rows: int) -> Hashes:
     return found
 
 
-def _texts(labels: Labels) -> NDArray[np.str_]:
-    whole = (int(name) if isinstance(name, float) and name.is_integer() else name for name in labels.tolist())
-    return np.array([str(name) for name in whole], dtype=str)
+def _whole(labels: Labels) -> Iterator[Any]:
+    return (int(name) if isinstance(name, float) and name.is_integer() else name for name in labels)
 
 
 def times_of(time: Any, rows: int) -> Array:

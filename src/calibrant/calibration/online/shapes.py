@@ -13,8 +13,8 @@ from ...summaries import ScoreSummary
 
 CELLS = 256  # that a summary has at most
 FIRST = 16  # rows before the first fit
-GROWTH = 1.25  # of the rows from fit to fit, while they are few
-OFTEN = 4.0  # fits in a half-life
+GROWTH = 1.4  # of the rows from fit to fit, while they are few
+OFTEN = 2.0  # fits in a half-life
 FORGOTTEN = 1e-9  # share of the weight below which a cell is left out
 
 

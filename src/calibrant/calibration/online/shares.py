@@ -45,8 +45,11 @@ class Shares:
         """Weights of the forecasters, (K,)."""
         return np.asarray(self.rates @ self.by_rate)
 
-    def learn(self, logs: Array, w: Array, step: float) -> Array:
-        """Log densities of the mixture at n outcomes, one after another, whose log densities (n, K) are given."""
+    def learn(self, logs: Array, w: Array, step: float) -> tuple[Array, Array]:
+        """Log densities (n,) of the mixture at outcomes that come one after another, and weights (n, K) before each.
+
+        ``logs`` (n, K) are the log densities under each forecaster.
+        """
         top = logs.max(axis=1)
         likely = np.exp(logs - top[:, None])
         if (w != 1).any():
@@ -54,8 +57,9 @@ class Shares:
         share = 1 - (1 - np.array(RATES)) ** step
         doubt = 1 - (1 - DOUBT) ** step
         back, kept = share[:, None] * self.prior, (1 - share)[:, None]
-        by_rate, rates, found = self.by_rate, self.rates, np.empty(len(logs))
+        by_rate, rates, found, weights = self.by_rate, self.rates, np.empty(len(logs)), np.empty(logs.shape)
         for row, f in enumerate(likely):
+            weights[row] = rates @ by_rate
             by_rate = by_rate * f
             total = by_rate.sum(axis=1)
             rates = rates * total
@@ -63,4 +67,4 @@ class Shares:
             rates = (1 - doubt) / whole * rates + doubt / len(rates)
             by_rate = by_rate * (kept / total[:, None]) + back
         self.by_rate, self.rates = by_rate, rates
-        return np.asarray(np.log(found) / w + top)
+        return np.asarray(np.log(found) / w + top), weights
