@@ -96,7 +96,7 @@ def page(rows: Sequence[dict[str, Any]], splits: int, missing: Sequence[str]) ->
     """Markdown: a table a set, a measure after the other."""
     yield f"# Standard splits for probabilistic regression: means ± standard errors of {splits} splits"
     yield f"\nWays of calibrating: {', '.join(WAYS)}; both is the stack, then features. Least is best but in the last."
-    yield "Peers have one setting, not tuned, and a tenth of their training rows is held out to stop them."
+    yield "Peers are set as in their paper and documentation; held-out rows say how many rounds, then all are used."
     for model in missing:
         yield f"\n{TITLES[model]} is left out: its package is not installed."
     for name in dict.fromkeys(row["set"] for row in rows):

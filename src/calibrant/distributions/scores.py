@@ -75,8 +75,19 @@ def normal_scores(
     if atoms == "random":
         share = np.random.default_rng(random_state).random(len(y))
         return np.where(split, _between(left, right, share), right), weights
-    spread = spread_scores(left[split], right[split]).ravel()
-    return np.concatenate([right[~split], spread]), np.concatenate([w[~split], np.repeat(w[split] / _PARTS, _PARTS)])
+    spread, shares = spread_evenly(left[split], right[split], w[split])
+    return np.concatenate([right[~split], spread]), np.concatenate([w[~split], shares])
+
+
+def spread_evenly(left: Array, right: Array, weights: Array) -> tuple[Array, Array]:
+    """Nine scores between each two, evenly in probability, row after row, with a ninth of the weight each.
+
+    Examples
+    --------
+    >>> spread_evenly(np.array([-np.inf]), np.array([np.inf]), np.array([9.0]))[0].round(1)
+    array([-1.6, -1. , -0.6, -0.3,  0. ,  0.3,  0.6,  1. ,  1.6])
+    """
+    return spread_scores(left, right).ravel(), np.repeat(weights / _PARTS, _PARTS)
 
 
 def spread_scores(left: Array, right: Array) -> Array:

@@ -9,7 +9,7 @@ import pytest
 
 import calibrant
 from calibrant import GroupedCalibrator, Normal, Poisson, ScaleCalibrator, find_segments, metrics
-from calibrant.select.segments.measured import _of_laws
+from calibrant.select.segments.measured import law_fault
 from experiments.segments import of_classes, of_laws
 
 N = 3000
@@ -72,7 +72,7 @@ def test_conditions_in_words(wrong, kind, name, rng):
 
 @pytest.mark.parametrize("ratio", [0.5, 0.949, 0.95, 0.97, 0.996, 1.0, 1.004, 1.006, 1.04, 1.099, 1.11, 2.04])
 def test_a_width_is_never_wrong_by_a_factor_of_one(ratio):
-    said = _of_laws("width", ratio)
+    said = law_fault("width", ratio)
     if said == "of the right width":
         assert abs(np.log(ratio)) < 0.005
         return

@@ -22,9 +22,10 @@ from ...maps import Map, PiecewiseLinearMap, UnitTails
 from ...numerics.copies import merged
 from ...numerics.forest import MOST_LEAVES, Forest
 from ...numerics.soundness import check_finite
-from ..features import scores_by_row, weighted_quantiles
+from ..features import weighted_quantiles
 from ..quantile import QuantileCalibrator
 from .learning import NU, Learned, bend, learn, shifts, skew_map
+from .rounding import rounded_scores
 from .trees import Sample, no_trees
 
 FEWEST_ROWS = 40  # different ones, below which no trees are grown
@@ -56,6 +57,10 @@ class BoostedCalibrator(RegressionCalibrator):
     bent line g, and T is fitted, all to unseen rows. Tails are heavier, :math:`\nu = 4`, where what is left of unseen
     rows is likelier so by more than one standard error, and 8 elsewhere. Without trees it is `QuantileCalibrator`. Of
     more than 50 000 different rows trees are grown from a sample of so many.
+
+    Outcomes that are rounded, as grades are, say nothing of where in its cell each lies: where all are multiples of a
+    unit apart, ten or more agree on average, and cells are wide beside their laws, z is spread evenly in probability
+    between :math:`F_0(y \pm \tfrac12 unit)`, as it is over an atom.
 
     How many rows do I need? A segment is found once it has about a hundred rows; with fewer than 40 rows no trees are
     grown. Columns of X may be numbers, texts or categories, and may be missing; a category that was not there in `fit`
@@ -284,4 +289,4 @@ def _sample(forecasts: Distribution, y: Array, weights: Array | None, x: Array) 
     z = forecasts._by_blocks(lambda part, v: part.to_normal(v), y)
     lines = np.column_stack([np.where(np.isnan(x), np.inf, x), z])
     kept, w = merged(np.round(lines, _DIGITS), w)
-    return _Scores(*scores_by_row(forecasts[kept], y[kept], w), x[kept])
+    return _Scores(*rounded_scores(forecasts[kept], y[kept], w), x[kept])
