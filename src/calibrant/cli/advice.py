@@ -13,6 +13,8 @@ from ..tables.reading import Reading
 from .console import commands
 from .methods import kind_of
 
+ONLINE = "online"
+
 
 def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | None = None) -> str:
     """The commands that fit the chosen calibrator and apply it."""
@@ -20,14 +22,22 @@ def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | N
         return ""
     name = chosen.removesuffix(BY_GROUP)
     grouped = name != chosen or name == AUTO
-    groups = [text for column in columns.group for text in ("--group", column)] if grouped else []
+    groups = groups_of(columns) if grouped else []
     seen = columns.feature if name in methods_with_features(kind_of(columns)) else ()
     features = [text for column in seen for text in ("--feature", column)]
     saved = f"{_stem(path)}.calibrant"
     table = [str(path), *how_to_read(reading or Reading())]
     fit = ["calibrant", "fit", *table, *flags(columns), *groups, *features, "--method", name, "-o", saved]
+    if name == ONLINE:
+        roles = [*groups_of(columns), *(["--time", columns.time] if columns.time else [])]
+        fit = ["calibrant", "update", saved, *table, *flags(columns), *roles]
     apply = ["calibrant", "apply", saved, "new.parquet", "-o", "calibrated.parquet"]
     return commands(fit, apply)
+
+
+def groups_of(columns: Columns) -> list[str]:
+    """The options that name groups."""
+    return [text for column in columns.group for text in ("--group", column)]
 
 
 def _stem(path: Path) -> str:

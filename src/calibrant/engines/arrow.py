@@ -102,7 +102,7 @@ def _beside(calibrator: Any, rows: TableRows) -> dict[str, Any]:
     taken = takes_of(calibrator)
     wanted = "groups" in taken.needs or ("groups" in taken.beside and rows.groups is not None)
     groups = {"groups": group_of(rows)} if wanted else {}
-    others = {"X": rows.features, "horizon": rows.horizon}
+    others = {"X": rows.features, "horizon": rows.horizon, "time": rows.time if "time" in taken.beside else None}
     return {"sample_weight": rows.weights, **groups, **{name: v for name, v in others.items() if v is not None}}
 
 

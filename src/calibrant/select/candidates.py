@@ -13,7 +13,7 @@ from .. import classification as c
 from .. import regression as r
 from .._checks import one_of
 from ..adapters.class_scores import ClassScores
-from ..calibration import GroupedCalibrator
+from ..calibration import GroupedCalibrator, OnlineCalibrator
 from ..calibration.contract import Takes, check_calibrator, takes_of
 from ..distributions import Distribution
 from .comparison import NONE
@@ -87,6 +87,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True),
         "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm"),
         "conformal": Method(r.ConformalCalibrator, rank=3),
+        "online": Method(OnlineCalibrator, rank=6),
     },
     "points": {
         "residual": Method(r.ResidualCalibrator, True, True),

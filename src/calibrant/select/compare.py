@@ -48,7 +48,7 @@ def compare(
     groups : array-like (n,), optional
         Labels of groups: each candidate then competes with one a group, "... by group".
     time : array-like (n,), optional
-        Each fold is then calibrated by the rows before it.
+        Each fold is then calibrated by the rows before it; an `OnlineCalibrator` goes on learning in it.
     X : array-like or frame (n, d), optional
         Features, for the candidates that take them, such as `BoostedCalibrator`, which then competes where LightGBM is
         installed. Columns of a frame go by their names, in any order. Rows of equal forecasts and outcomes are never on

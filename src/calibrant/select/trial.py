@@ -17,7 +17,7 @@ from .._checks import Array, plain_array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
 from ..adapters.feature_columns import check_rows
-from ..calibration.contract import Beside, as_forecasts, fit_with, transform_with
+from ..calibration.contract import Beside, as_forecasts, fit_with, takes_of, transform_with
 from ..calibration.feature_table import FeatureTable, by_name, features_of
 from ..calibration.horizons import horizons_of
 from ..calibration.labels import labels_of
@@ -33,6 +33,7 @@ from .splits import Split, split_rows
 
 Progress = Callable[[int, int], Any]
 MOST_KEPT = 20_000  # rows whose draws are kept
+MOST_STEPS = 20  # of one that goes on learning, in each block of time
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
@@ -181,7 +182,21 @@ class Trial:
         train, test = split
         with warnings.catch_warnings(), unwatched():  # what they do on average is measured here
             warnings.simplefilter("ignore", UserWarning)  # of small folds; the fit to all rows speaks
-            return self.made_by(self.fitted(calibrator, train), test)
+            fitted = self.fitted(calibrator, train)
+            if self.time is None or not hasattr(fitted, "update"):
+                return self.made_by(fitted, test)
+            return self._walked(fitted, test)
+
+    def _walked(self, fitted: Any, test: Places) -> Any:
+        """What one that goes on learning makes of rows in the order of time: each step by what came before it."""
+        moments = np.unique(self.time[test], return_inverse=True)[1]  # type: ignore[index]
+        step = moments * MOST_STEPS // (int(moments.max()) + 1) if moments.max() >= MOST_STEPS else moments
+        made = []
+        for rows in np.split(test, np.flatnonzero(np.diff(step)) + 1):
+            made.append(self.made_by(fitted, rows))
+            given = takes_of(fitted).only(self._beside(rows))
+            fitted.update(self.forecasts[rows], self.y[rows], sample_weight=self.weights[rows], **given)
+        return concatenate(made) if isinstance(made[0], Distribution) else np.concatenate(made)
 
     def out_of_fold(
         self, candidates: Mapping[str, Any], progress: Progress | None = None, *, alone: bool | None = None
