@@ -59,8 +59,10 @@ class Alarm:
 
     def _check_sound(self) -> None:
         """Raise ValueError if it can be no alarm: it may come from anywhere."""
-        texts, counts = (self.kind, self.fault), (self.step, self.since)
-        times, numbers = (self.time, self.since_time), (self.e_value, self.size)
+        texts: tuple[Any, ...] = (self.kind, self.fault)
+        counts: tuple[Any, ...] = (self.step, self.since)
+        times: tuple[Any, ...] = (self.time, self.since_time)
+        numbers: tuple[Any, ...] = (self.e_value, self.size)
         sound = (
             all(isinstance(each, str) for each in texts)
             and all(type(each) is int and each >= 0 for each in counts)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array, choices, one_of, probability
+from .._checks import Array, choices, number, one_of, probability
 from ..calibration.labels import rows_by_label
 from .alarms import COLUMNS, Alarm, as_time
 from .bets import Bets, Seen
@@ -57,6 +57,11 @@ class DriftMonitor(BaseEstimator):
     ----------
     level : float, default 0.05
         Probability that a run in which all forecasts are calibrated ever raises an alarm, at most.
+    tolerance : float, default 0
+        Faults to put up with. With 0.1, forecasts count as calibrated while normal scores are normal with a mean within
+        ±0.1 and a standard deviation from 1 / 1.1 to 1.1, and log odds of events within ±0.1 of the true ones: the
+        level holds for all of these. No model is perfect, and with 0 some thousands of rows tell of a width that is
+        wrong by 5 %.
     kinds : sequence of str, optional
         Faults to look for; all unless told. Fewer are noticed a little sooner.
     same_time : {"independent", "dependent"}
@@ -118,12 +123,14 @@ class DriftMonitor(BaseEstimator):
         self,
         level: float = 0.05,
         *,
+        tolerance: float = 0.0,
         kinds: Any = None,
         same_time: str = "independent",
         task: str = "auto",
         classes: Any = None,
     ) -> None:
         self.level = level
+        self.tolerance = tolerance
         self.kinds = kinds
         self.same_time = same_time
         self.task = task
@@ -163,6 +170,7 @@ class DriftMonitor(BaseEstimator):
         self
         """
         probability(self.level, "level")
+        number(self.tolerance, "tolerance", least=0, below=1)
         choices(same_time=(self.same_time, ("independent", "dependent")))
         begun = hasattr(self, "n_rows_")
         if self.same_time == "dependent" and time is None:
@@ -179,6 +187,9 @@ class DriftMonitor(BaseEstimator):
             self.recent_ids_ = np.concatenate([self.recent_ids_, batch.ids])[-REMEMBERED:]
         return self
 
+    def _bets(self) -> Bets:
+        return bets_for(self.task_, self.kinds_, float(self.tolerance))
+
     def _reader(self, begun: bool) -> Reader:
         """How to read a batch: what the first one was, the others are."""
         if not begun:
@@ -188,7 +199,7 @@ class DriftMonitor(BaseEstimator):
     def _begin(self, batch: Batch) -> None:
         """Open the first stream, that of all rows."""
         kinds = _checked_kinds(self.kinds, BETS[batch.task].KINDS)
-        bets = bets_for(batch.task, kinds)
+        bets = bets_for(batch.task, kinds, float(self.tolerance))
         self.task_, self.kinds_, self.classes_, self.clock_ = batch.task, kinds, batch.classes, batch.clock
         self.groups_: list[Any] | None = None if batch.labels is None else []
         self.shares_ = np.array([1.0 if batch.labels is None else 0.5])
@@ -241,7 +252,7 @@ class DriftMonitor(BaseEstimator):
 
     def _take(self, batch: Batch, rows: slice) -> None:
         """Let all tests bet on some rows, and raise alarms."""
-        bets = bets_for(self.task_, self.kinds_)
+        bets = self._bets()
         seen = bets.seen(batch.forecasts[rows], batch.y[rows])
         times = batch.times[rows]
         labels = None if batch.labels is None else batch.labels[rows]
@@ -263,7 +274,7 @@ class DriftMonitor(BaseEstimator):
         over = np.flatnonzero(total >= -np.log(self.level))
         if self.alarms_ or not len(over) or (found and found[0].end <= over[0]):
             return found
-        bets, here = bets_for(self.task_, self.kinds_), {part.stream for part in parts}
+        bets, here = self._bets(), {part.stream for part in parts}
         others = [Part(k, NO_ROWS, self.streams_.idle(k, bets)) for k in range(len(self.streams_)) if k not in here]
         first = strongest([*parts, *others], self.shares_, int(over[0]), float(total[over[0]]))
         raised = self.raised_.copy()
@@ -286,12 +297,12 @@ class DriftMonitor(BaseEstimator):
         if depend:
             steps, _ = steps.joined()
             ends = np.searchsorted(times, steps.times, side="right") - 1
-        return Part(stream, ends, self.streams_.advance(stream, bets_for(self.task_, self.kinds_), steps))
+        return Part(stream, ends, self.streams_.advance(stream, self._bets(), steps))
 
     def _raise(self, found: Finding, time: float) -> None:
         """Write an alarm."""
         self.raised_[found.stream, found.kind] = True
-        bets, kind, onset = bets_for(self.task_, self.kinds_), self.kinds_[found.kind], found.onset
+        bets, kind, onset = self._bets(), self.kinds_[found.kind], found.onset
         dates = self.clock_ == "dates"
         alarm = Alarm(
             kind=kind,
@@ -337,7 +348,7 @@ class DriftMonitor(BaseEstimator):
         kinds = _checked_kinds(self.kinds_, BETS[self.task_].KINDS)
         if kinds != self.kinds_:
             raise ValueError("DriftMonitor.kinds_ is not what a monitor keeps.")
-        check_state(self, bets_for(self.task_, kinds))
+        check_state(self, self._bets())
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if it cannot take in further rows."""
@@ -348,10 +359,10 @@ class DriftMonitor(BaseEstimator):
         return hasattr(self, "n_rows_")
 
 
-@cache
-def bets_for(task: str, kinds: tuple[str, ...]) -> Bets:
+@lru_cache(32)
+def bets_for(task: str, kinds: tuple[str, ...], tolerance: float) -> Bets:
     """The bets of a task, of some kinds."""
-    return BETS[task](kinds)
+    return BETS[task](kinds, tolerance)
 
 
 def _checked_kinds(kinds: Any, known: tuple[str, ...]) -> tuple[str, ...]:

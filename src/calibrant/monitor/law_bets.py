@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import eval_legendre, ndtr
+from scipy.special import eval_legendre, ndtr, ndtri
 
 from .._checks import Array
-from ..distributions import Distribution
+from ..distributions import Distribution, Normal
 from ..distributions.scores import score_intervals
 from ..numerics.tails import HALF_LOG_2PI, log_between
 from ..select.segments.faults import FAR
@@ -83,7 +84,7 @@ class LawBets(Bets):
         tails = (np.array([low, high]).T - TAIL) / (1 - TAIL) @ _TILTS[0]
         waves = np.array([_wave(k, scores) for k in ORDERS]).T @ _TILTS[1]
         gains = np.concatenate([normal, np.log1p(tails), np.log1p(waves)], axis=1)
-        return Seen(self._chosen(gains), np.array([*_moments(scores), low, high]).T)
+        return Seen(self._chosen(gains) - self._toll, np.array([*_moments(scores), low, high]).T)
 
     def size(self, kind: str, sums: Array) -> float:
         """Mean score; root of the mean square of scores; share of outcomes in 90 % intervals, also of the shape."""
@@ -106,10 +107,33 @@ class LawBets(Bets):
         fault = law_fault("coverage" if kind == "tails" else kind, self.size(kind, sums))
         return {"bias": "forecasts ", "width": "intervals "}.get(kind, "") + fault
 
+    @cached_property
+    def _toll(self) -> Any:
+        r"""Log of the most that alternatives win on average, at least 0, over all scores that are tolerated; (A,).
+
+        :math:`N(m, s^2)` with :math:`|m| \le \tau` and :math:`|\log s| \le \log(1 + \tau)`, at 25 places.
+        """
+        if not self.tolerance:
+            return 0.0
+        z, mass = _nodes()
+        won = np.exp(LawBets(self.kinds).seen(Normal(np.zeros(len(z)), 1.0), z).gains)
+        means = np.linspace(-self.tolerance, self.tolerance, 5)[:, None, None]
+        scales = np.exp(np.linspace(-1, 1, 5) * np.log1p(self.tolerance))[:, None]
+        density = np.exp(-0.5 * np.square((z - means) / scales) - HALF_LOG_2PI) / scales
+        return np.log(np.maximum((density * mass @ won).max(axis=(0, 1)), 1.0))
+
     def _sizes(self) -> dict[str, Array]:
         tails = np.zeros(len(OUTLIER_SCALES) + _TILTS[0].shape[1])
         shape = np.zeros(_TILTS[1].shape[1])
         return {"bias": SHIFTS, "width": LOG_SCALES, "tails": tails, "shape": shape}
+
+
+def _nodes() -> tuple[Array, Array]:
+    """Nodes and weights of integrals over scores, between which gains do not jump."""
+    ends = np.concatenate([[-40.0, -10.0, -FAR], np.array([-1, 1]) * -ndtri(TAIL), [FAR, 10.0, 40.0]])
+    x, w = np.polynomial.legendre.leggauss(100)
+    half = 0.5 * np.diff(ends)[:, None]
+    return np.ravel(ends[:-1, None] + half * (1 + x)), np.ravel(half * w)
 
 
 def _normal_gains(scores: Scores) -> Array:

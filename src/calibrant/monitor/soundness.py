@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import probability
+from .._checks import number, probability
 from ..calibration.soundness import POINTS, example_laws
 from ..numerics.soundness import check_finite
 from .alarms import Alarm
@@ -20,6 +20,7 @@ from .streams import Streams
 def check_state(monitor: Any, bets: Bets) -> None:
     """Raise ValueError if parts are missing, of the wrong kind or size, or impossible."""
     probability(monitor.level, "level")
+    number(monitor.tolerance, "tolerance", least=0, below=1)
     groups = monitor.groups_
     _need(groups is None or (isinstance(groups, list) and len(set(groups)) == len(groups)), "groups_")
     count = 1 + len(groups or ())
