@@ -267,6 +267,15 @@ def test_errors(options, given, message):
         DriftMonitor(**options).update(law(2), [0.0, 1.0], **given)
 
 
+def test_rows_of_the_past_are_told(rng):
+    days, y = np.arange(6), rng.normal(size=6)
+    monitor = DriftMonitor().update(law(6), y, time=days).update(law(6), y, time=days + 5)
+    with pytest.warns(UserWarning, match="4 of 6 rows are of times that earlier batches had passed. Have they come"):
+        monitor.update(law(6), y, time=days + 6)
+    with pytest.warns(UserWarning, match="1 of 6 rows are of times .* Rows of one time must come in one batch"):
+        DriftMonitor(same_time="dependent").update(law(6), y, time=days).update(law(6), y, time=days + 5)
+
+
 def test_batches_must_be_alike():
     monitor = DriftMonitor().update(law(2), [0.0, 1.0], time=[1, 2])
     e_value = monitor.e_value_

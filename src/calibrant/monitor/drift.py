@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Self
@@ -161,7 +162,8 @@ class DriftMonitor(BaseEstimator):
         groups : array-like (n,), optional
             Labels of groups that are watched one by one too; in all batches or in none.
         time : array-like (n,), optional
-            Numbers or dates, in all batches or in none; rows of a batch are taken in their order.
+            Numbers or dates, in all batches or in none; rows of a batch are taken in their order. Warns of rows that are
+            earlier than those of batches before, and may have come already.
         ids : array-like (n,), optional
             Names of the rows: one that has come before, among the last 100 000, is not counted again.
 
@@ -180,6 +182,7 @@ class DriftMonitor(BaseEstimator):
             self._check_alike(batch)
         else:
             self._begin(batch)
+        self._look_at_times(batch)
         self._meet(batch)
         for rows in self._blocks(batch) if len(batch.y) else ():
             self._take(batch, rows)
@@ -208,7 +211,7 @@ class DriftMonitor(BaseEstimator):
         self.streams_ = Streams.new(1, bets.count)
         self.history_ = History.new(len(kinds))
         self.alarms_: list[Alarm] = []
-        self.recent_ids_ = NO_IDS
+        self.recent_ids_, self.last_time_ = NO_IDS, -np.inf
         self.n_rows_ = 0
 
     def _check_alike(self, batch: Batch) -> None:
@@ -221,6 +224,20 @@ class DriftMonitor(BaseEstimator):
             raise ValueError(
                 f"`time` must be {_CLOCKS[self.clock_]} in all batches; here it is {_CLOCKS[batch.clock]}."
             )
+
+    def _look_at_times(self, batch: Batch) -> None:
+        """Warn of rows that may have come before, or that depend on some that have; remember the last time."""
+        if batch.clock == "rows" or not len(batch.y):
+            return
+        depend = self.same_time == "dependent"
+        late = batch.times <= self.last_time_ if depend else batch.times < self.last_time_
+        if late.any() and (depend or batch.ids is None):
+            why = "Rows of one time must come in one batch." if depend else "Have they come already? Give `ids`."
+            warnings.warn(
+                f"{int(late.sum())} of {len(late)} rows are of times that earlier batches had passed. {why}",
+                stacklevel=3,
+            )
+        self.last_time_ = max(self.last_time_, float(batch.times[-1]))
 
     def _meet(self, batch: Batch) -> None:
         """Open a stream for each new group."""

@@ -36,6 +36,7 @@ def check_state(monitor: Any, bets: Bets) -> None:
     check_finite(monitor, "shares_", "log_e_")
     _need(bool((monitor.shares_ > 0).all()) and float(monitor.shares_.sum()) <= 1 + 1e-9, "shares_")
     _need(isinstance(monitor.n_rows_, int) and monitor.n_rows_ >= 0, "n_rows_")
+    _need(isinstance(monitor.last_time_, float) and not np.isnan(monitor.last_time_), "last_time_")
     _need(monitor.clock_ in ("rows", "numbers", "dates"), "clock_")
     _need(isinstance(monitor.alarms_, list) and all(type(each) is Alarm for each in monitor.alarms_), "alarms_")
     ids = monitor.recent_ids_
