@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -15,15 +14,13 @@ from .._checks import Array, choices, number, one_of, probability
 from ..calibration.labels import rows_by_label
 from .alarms import COLUMNS, Alarm, as_time
 from .bets import Bets, Seen
-from .event_bets import EventBets, TopBets
 from .family import Finding, Part, group_share, log_mean_e, own_findings, strongest, together
 from .history import History
-from .law_bets import LawBets
 from .reading import REMEMBERED, Batch, Digests, Reader
 from .soundness import check_state, check_update
 from .streams import Rows, Steps, Streams
+from .tasks import BETS, bets_for, checked_kinds
 
-BETS: dict[str, type[Bets]] = {"laws": LawBets, "events": EventBets, "tops": TopBets}
 BLOCK, MANY = 8192, 8  # rows taken in at once, and so many times more of groups
 NO_IDS, NO_ROWS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
 _MOST = 700.0  # nats, of which a float can hold the exponential
@@ -162,8 +159,8 @@ class DriftMonitor(BaseEstimator):
         groups : array-like (n,), optional
             Labels of groups that are watched one by one too; in all batches or in none.
         time : array-like (n,), optional
-            Numbers or dates, in all batches or in none; rows of a batch are taken in their order. Warns of rows that are
-            earlier than those of batches before, and may have come already.
+            Numbers or dates, in all batches or in none; rows of a batch are taken in their order. Warns of rows that
+            are earlier than those of batches before, and may have come already.
         ids : array-like (n,), optional
             Names of the rows: one that has come before, among the last 100 000, is not counted again.
 
@@ -201,7 +198,7 @@ class DriftMonitor(BaseEstimator):
 
     def _begin(self, batch: Batch) -> None:
         """Open the first stream, that of all rows."""
-        kinds = _checked_kinds(self.kinds, BETS[batch.task].KINDS)
+        kinds = checked_kinds(self.kinds, BETS[batch.task].KINDS)
         bets = bets_for(batch.task, kinds, float(self.tolerance))
         self.task_, self.kinds_, self.classes_, self.clock_ = batch.task, kinds, batch.classes, batch.clock
         self.groups_: list[Any] | None = None if batch.labels is None else []
@@ -233,10 +230,8 @@ class DriftMonitor(BaseEstimator):
         late = batch.times <= self.last_time_ if depend else batch.times < self.last_time_
         if late.any() and (depend or batch.ids is None):
             why = "Rows of one time must come in one batch." if depend else "Have they come already? Give `ids`."
-            warnings.warn(
-                f"{int(late.sum())} of {len(late)} rows are of times that earlier batches had passed. {why}",
-                stacklevel=3,
-            )
+            told = f"{int(late.sum())} of {len(late)} rows are of times that earlier batches had passed."
+            warnings.warn(f"{told} {why}", stacklevel=3)
         self.last_time_ = max(self.last_time_, float(batch.times[-1]))
 
     def _meet(self, batch: Batch) -> None:
@@ -362,7 +357,7 @@ class DriftMonitor(BaseEstimator):
     def _check_sound(self) -> None:
         """Raise ValueError if what it keeps cannot be: it may come from anywhere."""
         one_of(self.task_, "task_", tuple(BETS))
-        kinds = _checked_kinds(self.kinds_, BETS[self.task_].KINDS)
+        kinds = checked_kinds(self.kinds_, BETS[self.task_].KINDS)
         if kinds != self.kinds_:
             raise ValueError("DriftMonitor.kinds_ is not what a monitor keeps.")
         check_state(self, self._bets())
@@ -374,21 +369,3 @@ class DriftMonitor(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Once it has seen rows."""
         return hasattr(self, "n_rows_")
-
-
-@lru_cache(32)
-def bets_for(task: str, kinds: tuple[str, ...], tolerance: float) -> Bets:
-    """The bets of a task, of some kinds."""
-    return BETS[task](kinds, tolerance)
-
-
-def _checked_kinds(kinds: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that were asked for, in the usual order."""
-    if kinds is None:
-        return known
-    asked = [kinds] if isinstance(kinds, str) else list(kinds)
-    for kind in asked:
-        one_of(kind, "kinds", known)
-    if not asked:
-        raise ValueError("`kinds` must name at least one kind of fault; it is empty.")
-    return tuple(kind for kind in known if kind in asked)
