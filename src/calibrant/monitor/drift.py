@@ -92,7 +92,7 @@ class DriftMonitor(BaseEstimator):
     another kind of fault in the same rows, which was told before, explains more.
 
     A supermartingale needs forecasts made before the outcomes of the rows before: with forecasts h steps ahead, errors
-    overlap, and h interleaved monitors (or one of every h-th row) keep the level.
+    overlap: watch every h-th row only, or all rows by h interleaved monitors at level / h each.
 
     References
     ----------

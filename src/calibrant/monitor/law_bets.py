@@ -31,7 +31,7 @@ _TILTS = np.kron(np.eye(2), TAIL_ODDS), np.kron(np.eye(len(ORDERS)), WAVES)  # o
 _AT_FAR, _AT_MINUS_FAR = (
     0.5 * (FAR**2 - np.square((z - _SHIFT) / _SCALE)) - _LOG_SCALE for z in (FAR, -FAR)
 )  # the most that a score beyond can win
-_TINY = 1e-12
+_TINY, _WILD = 1e-12, 10.0
 _FARTHEST = 1e3  # scores beyond count as if they were there
 _THIN = 1e-6  # between two scores, below which an atom is a point
 
@@ -178,7 +178,10 @@ def _wave(k: int, scores: Scores) -> Array:
 
 
 def _moments(scores: Scores) -> tuple[Array, Array, Array]:
-    """One, score and its square; on an atom their means, which are 0 and 1 in all if the law is right."""
+    """One, score and its square; on an atom their means, which are 0 and 1 in all if the law is right.
+
+    Scores beyond 10 count as 10: a single wild one shall not make the size of a fault.
+    """
     z, square = scores.right, np.square(scores.right)
     if scores.atoms is not None:
         rows = ~np.isnan(scores.atoms)
@@ -187,4 +190,4 @@ def _moments(scores: Scores) -> tuple[Array, Array, Array]:
         z, square = z.copy(), square.copy()
         z[rows] = at_a - at_b
         square[rows] = 1 + np.where(at_a > 0, a, 0) * at_a - np.where(at_b > 0, b, 0) * at_b
-    return np.ones(len(z)), z, square
+    return np.ones(len(z)), np.clip(z, -_WILD, _WILD), np.minimum(square, _WILD**2)
