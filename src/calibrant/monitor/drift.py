@@ -58,8 +58,8 @@ class DriftMonitor(BaseEstimator):
     tolerance : float, default 0
         Faults to put up with. With 0.1, forecasts count as calibrated while normal scores are normal with a mean within
         ±0.1 and a standard deviation from 1 / 1.1 to 1.1, and log odds of events within ±0.1 of the true ones: the
-        level holds for all of these. No model is perfect, and with 0 some thousands of rows tell of a width that is
-        wrong by 5 %.
+        level holds for all of these, of counts nearly. No model is perfect, and with 0 some thousands of rows tell of a
+        width that is wrong by 5 %.
     kinds : sequence of str, optional
         Faults to look for; all unless told. Fewer are noticed a little sooner.
     same_time : {"independent", "dependent"}
