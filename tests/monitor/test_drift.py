@@ -125,6 +125,13 @@ def test_class_probabilities(rng):
     assert first.kind == "confidence" and "points overconfident" in first.fault and first.since < 200
 
 
+def test_tolerance(rng):
+    y = 1.1 * rng.normal(size=8000) + 0.1
+    assert DriftMonitor().update(law(8000), y).alarms_
+    assert not DriftMonitor(tolerance=0.1).update(law(8000), y).alarms_
+    assert DriftMonitor(tolerance=0.1).update(law(800), 1.6 * y[:800]).alarms_
+
+
 @pytest.mark.parametrize("same_time", ["independent", "dependent"])
 def test_one_wild_outcome_raises_no_alarm(rng, same_time):
     y = rng.normal(size=400)
@@ -212,6 +219,7 @@ def test_saved_in_the_middle(rng, tmp_path, grouped):
         ("alarms_", [Alarm("width", None, 1, "now", 0, None, 20.0, 1.0, "")]),
         ("n_rows_", -1),
         ("level", 2.0),
+        ("tolerance", -1.0),
         ("recent_ids_", np.zeros(1)),
         ("streams_.won", np.full((1, 31), np.nan)),
         ("streams_.steps", np.array([-1])),
@@ -242,6 +250,7 @@ def test_fit_begins_anew_and_clone_forgets(rng):
     ("options", "given", "message"),
     [
         ({"level": 1.0}, {}, "`level` must be strictly between 0 and 1"),
+        ({"tolerance": -0.1}, {}, "`tolerance` must be a number of at least 0 and below 1; got -0.1."),
         ({"kinds": ["colour"]}, {}, "`kinds` must be one of 'bias', 'width', 'tails', 'shape'; got 'colour'."),
         ({"kinds": []}, {}, "`kinds` must name at least one"),
         ({"same_time": "maybe"}, {}, "`same_time` must be one of 'independent', 'dependent'; got 'maybe'."),
@@ -256,6 +265,15 @@ def test_fit_begins_anew_and_clone_forgets(rng):
 def test_errors(options, given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         DriftMonitor(**options).update(law(2), [0.0, 1.0], **given)
+
+
+def test_rows_of_the_past_are_told(rng):
+    days, y = np.arange(6), rng.normal(size=6)
+    monitor = DriftMonitor().update(law(6), y, time=days).update(law(6), y, time=days + 5)
+    with pytest.warns(UserWarning, match="4 of 6 rows are of times that earlier batches had passed. Have they come"):
+        monitor.update(law(6), y, time=days + 6)
+    with pytest.warns(UserWarning, match="1 of 6 rows are of times .* Rows of one time must come in one batch"):
+        DriftMonitor(same_time="dependent").update(law(6), y, time=days).update(law(6), y, time=days + 5)
 
 
 def test_batches_must_be_alike():

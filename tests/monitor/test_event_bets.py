@@ -25,6 +25,13 @@ def test_gains_are_log_ratios_of_masses(came):
     np.testing.assert_allclose(seen.sums[:, 2], [P[0] - came, P[1] - came, 0, came - P[3]], atol=1e-12)
 
 
+def test_tolerated_log_odds_do_not_win_on_average():
+    bets = EventBets(EventBets.KINDS, 0.2)
+    came, not_come = (np.exp(bets.seen(P, np.full(4, event)).gains) for event in (True, False))
+    means = [came * q + not_come * (1 - q) for q in (expit(logit(P) + d)[:, None] for d in (-0.2, 0.0, 0.13, 0.2))]
+    assert np.max(means) <= 1 + 1e-12 and np.max(means[0] + means[3]) > 1.9
+
+
 def test_impossible_events_are_finite():
     gains = EventBets(EventBets.KINDS).seen(np.array([0.0, 1.0]), np.array([True, False])).gains
     assert np.isfinite(gains).all() and gains.max() == 8

@@ -91,7 +91,22 @@ def test_cut_bets_never_win_on_average():
 
 def test_outcomes_out_of_reach_win_no_more_than_the_cap():
     seen = BETS.seen(Censored(Normal(np.zeros(3), 1.0), -1.0, 1.0), np.array([-5.0, 5.0, 0.0]))
-    assert np.isfinite(seen.gains).all() and np.isfinite(seen.sums).all() and seen.gains.max() == CAP
+    assert np.isfinite(seen.gains).all() and seen.gains.max() == CAP
+    assert seen.sums[:2, 1].tolist() == [-10, 10] and seen.sums[:, 2].max() == 100
+
+
+def test_tolerated_faults_do_not_win_on_average():
+    """Means of exp(δz - δ²/2) and exp(az²)/s of z ~ N(m, σ²) are largest where m = 0.1 and σ = 1.1."""
+    z, tau = np.array([0.3]), 0.1
+    strict, lax = (LawBets(LawBets.KINDS, t).seen(Normal([0.0], 1.0), z).gains[0] for t in (0.0, tau))
+    toll, shift, log_scale = strict - lax, 0.4, 0.2
+    assert toll[2] == pytest.approx(shift * 0.1 + shift**2 * (1.1**2 - 1) / 2, abs=1e-5)
+    a = 0.5 * (1 - np.exp(-2 * log_scale))
+    rest = 1 - 2 * a * 1.1**2
+    assert toll[13] == pytest.approx(-log_scale - 0.5 * np.log(rest) + a * 0.1**2 / rest, abs=1e-3)
+    below = stats.norm.cdf(stats.norm.ppf(0.05), -0.1, 1.1)
+    assert toll[19] == pytest.approx(np.log1p((below - 0.05) / 0.95), abs=1e-6)
+    assert (toll > 0).all()
 
 
 def test_some_kinds_are_columns_of_all():

@@ -69,10 +69,10 @@ class Alarm:
 
     def _check_sound(self) -> None:
         """Raise ValueError if it can be no alarm: it may come from anywhere."""
-        texts = (self.kind, self.fault)
+        texts: tuple[Any, ...] = (self.kind, self.fault)
         counts: tuple[Any, ...] = (self.step, self.since)
+        times: tuple[Any, ...] = (self.time, self.since_time)
         numbers: tuple[Any, ...] = (self.e_value, self.size)
-        times = (self.time, self.since_time)
         sound = (
             all(isinstance(each, str) for each in texts)
             and all(type(each) is int and each >= 0 for each in counts)

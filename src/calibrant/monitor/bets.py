@@ -33,13 +33,16 @@ class Bets(ABC):
     ----------
     kinds : tuple of str
         Which of ``KINDS`` to look for.
+    tolerance : float
+        Faults to put up with: gains are less by the log of the most that they would be on average under such faults.
     """
 
     KINDS: ClassVar[tuple[str, ...]]
     WIDTH: ClassVar[str]  # the kind whose size is believed in
 
-    def __init__(self, kinds: tuple[str, ...]) -> None:
+    def __init__(self, kinds: tuple[str, ...], tolerance: float = 0.0) -> None:
         self.kinds = kinds  # in the order of ``KINDS``
+        self.tolerance = tolerance
 
     @abstractmethod
     def seen(self, forecasts: Any, y: Any) -> Seen:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array, choices, one_of, probability
+from .._checks import Array, choices, number, one_of, probability
 from ..calibration.labels import rows_by_label
 from .alarms import COLUMNS, Alarm, as_time
 from .bets import Bets, Seen
-from .event_bets import EventBets, TopBets
 from .family import Finding, Part, group_share, log_mean_e, own_findings, strongest, together
 from .history import History
-from .law_bets import LawBets
 from .reading import REMEMBERED, Batch, Digests, Reader
 from .soundness import check_state, check_update
 from .streams import Rows, Steps, Streams
+from .tasks import BETS, bets_for, checked_kinds
 
-BETS: dict[str, type[Bets]] = {"laws": LawBets, "events": EventBets, "tops": TopBets}
 BLOCK, MANY = 8192, 8  # rows taken in at once, and so many times more of groups
 NO_IDS, NO_ROWS = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
 _MOST = 700.0  # nats, of which a float can hold the exponential
@@ -57,6 +55,11 @@ class DriftMonitor(BaseEstimator):
     ----------
     level : float, default 0.05
         Probability that a run in which all forecasts are calibrated ever raises an alarm, at most.
+    tolerance : float, default 0
+        Faults to put up with. With 0.1, forecasts count as calibrated while normal scores are normal with a mean within
+        ±0.1 and a standard deviation from 1 / 1.1 to 1.1, and log odds of events within ±0.1 of the true ones: the
+        level holds for all of these, of counts nearly. No model is perfect, and with 0 some thousands of rows tell of a
+        width that is wrong by 5 %.
     kinds : sequence of str, optional
         Faults to look for; all unless told. Fewer are noticed a little sooner.
     same_time : {"independent", "dependent"}
@@ -89,7 +92,7 @@ class DriftMonitor(BaseEstimator):
     another kind of fault in the same rows, which was told before, explains more.
 
     A supermartingale needs forecasts made before the outcomes of the rows before: with forecasts h steps ahead, errors
-    overlap, and h interleaved monitors (or one of every h-th row) keep the level.
+    overlap: watch every h-th row only, or all rows by h interleaved monitors at level / h each.
 
     References
     ----------
@@ -118,12 +121,14 @@ class DriftMonitor(BaseEstimator):
         self,
         level: float = 0.05,
         *,
+        tolerance: float = 0.0,
         kinds: Any = None,
         same_time: str = "independent",
         task: str = "auto",
         classes: Any = None,
     ) -> None:
         self.level = level
+        self.tolerance = tolerance
         self.kinds = kinds
         self.same_time = same_time
         self.task = task
@@ -154,7 +159,8 @@ class DriftMonitor(BaseEstimator):
         groups : array-like (n,), optional
             Labels of groups that are watched one by one too; in all batches or in none.
         time : array-like (n,), optional
-            Numbers or dates, in all batches or in none; rows of a batch are taken in their order.
+            Numbers or dates, in all batches or in none; rows of a batch are taken in their order. Warns of rows that
+            are earlier than those of batches before, and may have come already.
         ids : array-like (n,), optional
             Names of the rows: one that has come before, among the last 100 000, is not counted again.
 
@@ -163,6 +169,7 @@ class DriftMonitor(BaseEstimator):
         self
         """
         probability(self.level, "level")
+        number(self.tolerance, "tolerance", least=0, below=1)
         choices(same_time=(self.same_time, ("independent", "dependent")))
         begun = hasattr(self, "n_rows_")
         if self.same_time == "dependent" and time is None:
@@ -172,12 +179,16 @@ class DriftMonitor(BaseEstimator):
             self._check_alike(batch)
         else:
             self._begin(batch)
+        self._look_at_times(batch)
         self._meet(batch)
         for rows in self._blocks(batch) if len(batch.y) else ():
             self._take(batch, rows)
         if batch.ids is not None:
             self.recent_ids_ = np.concatenate([self.recent_ids_, batch.ids])[-REMEMBERED:]
         return self
+
+    def _bets(self) -> Bets:
+        return bets_for(self.task_, self.kinds_, float(self.tolerance))
 
     def _reader(self, begun: bool) -> Reader:
         """How to read a batch: what the first one was, the others are."""
@@ -187,8 +198,8 @@ class DriftMonitor(BaseEstimator):
 
     def _begin(self, batch: Batch) -> None:
         """Open the first stream, that of all rows."""
-        kinds = _checked_kinds(self.kinds, BETS[batch.task].KINDS)
-        bets = bets_for(batch.task, kinds)
+        kinds = checked_kinds(self.kinds, BETS[batch.task].KINDS)
+        bets = bets_for(batch.task, kinds, float(self.tolerance))
         self.task_, self.kinds_, self.classes_, self.clock_ = batch.task, kinds, batch.classes, batch.clock
         self.groups_: list[Any] | None = None if batch.labels is None else []
         self.shares_ = np.array([1.0 if batch.labels is None else 0.5])
@@ -197,7 +208,7 @@ class DriftMonitor(BaseEstimator):
         self.streams_ = Streams.new(1, bets.count)
         self.history_ = History.new(len(kinds))
         self.alarms_: list[Alarm] = []
-        self.recent_ids_ = NO_IDS
+        self.recent_ids_, self.last_time_ = NO_IDS, -np.inf
         self.n_rows_ = 0
 
     def _check_alike(self, batch: Batch) -> None:
@@ -210,6 +221,18 @@ class DriftMonitor(BaseEstimator):
             raise ValueError(
                 f"`time` must be {_CLOCKS[self.clock_]} in all batches; here it is {_CLOCKS[batch.clock]}."
             )
+
+    def _look_at_times(self, batch: Batch) -> None:
+        """Warn of rows that may have come before, or that depend on some that have; remember the last time."""
+        if batch.clock == "rows" or not len(batch.y):
+            return
+        depend = self.same_time == "dependent"
+        late = batch.times <= self.last_time_ if depend else batch.times < self.last_time_
+        if late.any() and (depend or batch.ids is None):
+            why = "Rows of one time must come in one batch." if depend else "Have they come already? Give `ids`."
+            told = f"{int(late.sum())} of {len(late)} rows are of times that earlier batches had passed."
+            warnings.warn(f"{told} {why}", stacklevel=3)
+        self.last_time_ = max(self.last_time_, float(batch.times[-1]))
 
     def _meet(self, batch: Batch) -> None:
         """Open a stream for each new group."""
@@ -241,7 +264,7 @@ class DriftMonitor(BaseEstimator):
 
     def _take(self, batch: Batch, rows: slice) -> None:
         """Let all tests bet on some rows, and raise alarms."""
-        bets = bets_for(self.task_, self.kinds_)
+        bets = self._bets()
         seen = bets.seen(batch.forecasts[rows], batch.y[rows])
         times = batch.times[rows]
         labels = None if batch.labels is None else batch.labels[rows]
@@ -263,7 +286,7 @@ class DriftMonitor(BaseEstimator):
         over = np.flatnonzero(total >= -np.log(self.level))
         if self.alarms_ or not len(over) or (found and found[0].end <= over[0]):
             return found
-        bets, here = bets_for(self.task_, self.kinds_), {part.stream for part in parts}
+        bets, here = self._bets(), {part.stream for part in parts}
         others = [Part(k, NO_ROWS, self.streams_.idle(k, bets)) for k in range(len(self.streams_)) if k not in here]
         first = strongest([*parts, *others], self.shares_, int(over[0]), float(total[over[0]]))
         raised = self.raised_.copy()
@@ -286,12 +309,12 @@ class DriftMonitor(BaseEstimator):
         if depend:
             steps, _ = steps.joined()
             ends = np.searchsorted(times, steps.times, side="right") - 1
-        return Part(stream, ends, self.streams_.advance(stream, bets_for(self.task_, self.kinds_), steps))
+        return Part(stream, ends, self.streams_.advance(stream, self._bets(), steps))
 
     def _raise(self, found: Finding, time: float) -> None:
         """Write an alarm."""
         self.raised_[found.stream, found.kind] = True
-        bets, kind, onset = bets_for(self.task_, self.kinds_), self.kinds_[found.kind], found.onset
+        bets, kind, onset = self._bets(), self.kinds_[found.kind], found.onset
         dates = self.clock_ == "dates"
         alarm = Alarm(
             kind=kind,
@@ -334,10 +357,10 @@ class DriftMonitor(BaseEstimator):
     def _check_sound(self) -> None:
         """Raise ValueError if what it keeps cannot be: it may come from anywhere."""
         one_of(self.task_, "task_", tuple(BETS))
-        kinds = _checked_kinds(self.kinds_, BETS[self.task_].KINDS)
+        kinds = checked_kinds(self.kinds_, BETS[self.task_].KINDS)
         if kinds != self.kinds_:
             raise ValueError("DriftMonitor.kinds_ is not what a monitor keeps.")
-        check_state(self, bets_for(self.task_, kinds))
+        check_state(self, self._bets())
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if it cannot take in further rows."""
@@ -346,21 +369,3 @@ class DriftMonitor(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Once it has seen rows."""
         return hasattr(self, "n_rows_")
-
-
-@cache
-def bets_for(task: str, kinds: tuple[str, ...]) -> Bets:
-    """The bets of a task, of some kinds."""
-    return BETS[task](kinds)
-
-
-def _checked_kinds(kinds: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that were asked for, in the usual order."""
-    if kinds is None:
-        return known
-    asked = [kinds] if isinstance(kinds, str) else list(kinds)
-    for kind in asked:
-        one_of(kind, "kinds", known)
-    if not asked:
-        raise ValueError("`kinds` must name at least one kind of fault; it is empty.")
-    return tuple(kind for kind in known if kind in asked)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
+from scipy.special import expit, log_expit
 
 from .._checks import Array
 from ..select.segments.measured import class_fault
@@ -32,12 +32,16 @@ class EventBets(Bets):
     def seen(self, forecasts: Array, y: NDArray[np.bool_]) -> Seen:
         p = np.clip(forecasts, _LEAST, 1 - _LEAST)
         x, sizes = (np.log(p) - np.log1p(-p))[:, None], self._sizes()
-        sign = np.where(y, 1.0, -1.0)[:, None]
-        told = log_expit(sign * x)
-        gains = [log_expit(sign * self._other(kind, x, sizes[kind])) - told for kind in self.KINDS]
+        others = np.concatenate([self._other(kind, x, sizes[kind]) for kind in self.KINDS], axis=1)
+        won, lost = (self._chosen(log_expit(sign * others) - log_expit(sign * x)) for sign in (1, -1))
+        gains = np.where(y[:, None], won, lost)
+        if self.tolerance:
+            high, low = expit(x + self.tolerance), expit(x - self.tolerance)
+            means = [np.exp(won) * share + np.exp(lost) * (1 - share) for share in (high, low)]
+            gains -= np.log(np.maximum(np.maximum(*means), 1.0))
         surplus = y - p
         sums = [np.ones(len(p)), surplus, np.sign(x[:, 0]) * surplus, y.astype(np.float64), p]
-        return Seen(self._chosen(np.concatenate(gains, axis=1)), np.column_stack(sums))
+        return Seen(gains, np.column_stack(sums))
 
     def size(self, kind: str, sums: Array) -> float:
         """How much more often the event, or the more probable of both, came than was forecast."""

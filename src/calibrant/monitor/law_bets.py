@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import eval_legendre, ndtr
+from scipy.special import eval_legendre, ndtr, ndtri
 
 from .._checks import Array
-from ..distributions import Distribution
+from ..distributions import Distribution, Normal
 from ..distributions.scores import score_intervals
 from ..numerics.tails import HALF_LOG_2PI, log_between
 from ..select.segments.faults import FAR
@@ -30,7 +31,7 @@ _TILTS = np.kron(np.eye(2), TAIL_ODDS), np.kron(np.eye(len(ORDERS)), WAVES)  # o
 _AT_FAR, _AT_MINUS_FAR = (
     0.5 * (FAR**2 - np.square((z - _SHIFT) / _SCALE)) - _LOG_SCALE for z in (FAR, -FAR)
 )  # the most that a score beyond can win
-_TINY = 1e-12
+_TINY, _WILD = 1e-12, 10.0
 _FARTHEST = 1e3  # scores beyond count as if they were there
 _THIN = 1e-6  # between two scores, below which an atom is a point
 
@@ -83,7 +84,7 @@ class LawBets(Bets):
         tails = (np.array([low, high]).T - TAIL) / (1 - TAIL) @ _TILTS[0]
         waves = np.array([_wave(k, scores) for k in ORDERS]).T @ _TILTS[1]
         gains = np.concatenate([normal, np.log1p(tails), np.log1p(waves)], axis=1)
-        return Seen(self._chosen(gains), np.array([*_moments(scores), low, high]).T)
+        return Seen(self._chosen(gains) - self._toll, np.array([*_moments(scores), low, high]).T)
 
     def size(self, kind: str, sums: Array) -> float:
         """Mean score; root of the mean square of scores; share of outcomes in 90 % intervals, also of the shape."""
@@ -106,10 +107,33 @@ class LawBets(Bets):
         fault = law_fault("coverage" if kind == "tails" else kind, self.size(kind, sums))
         return {"bias": "forecasts ", "width": "intervals "}.get(kind, "") + fault
 
+    @cached_property
+    def _toll(self) -> Any:
+        r"""Log of the most that alternatives win on average, at least 0, over all scores that are tolerated; (A,).
+
+        :math:`N(m, s^2)` with :math:`|m| \le \tau` and :math:`|\log s| \le \log(1 + \tau)`, at 25 places.
+        """
+        if not self.tolerance:
+            return 0.0
+        z, mass = _nodes()
+        won = np.exp(LawBets(self.kinds).seen(Normal(np.zeros(len(z)), 1.0), z).gains)
+        means = np.linspace(-self.tolerance, self.tolerance, 5)[:, None, None]
+        scales = np.exp(np.linspace(-1, 1, 5) * np.log1p(self.tolerance))[:, None]
+        density = np.exp(-0.5 * np.square((z - means) / scales) - HALF_LOG_2PI) / scales
+        return np.log(np.maximum((density * mass @ won).max(axis=(0, 1)), 1.0))
+
     def _sizes(self) -> dict[str, Array]:
         tails = np.zeros(len(OUTLIER_SCALES) + _TILTS[0].shape[1])
         shape = np.zeros(_TILTS[1].shape[1])
         return {"bias": SHIFTS, "width": LOG_SCALES, "tails": tails, "shape": shape}
+
+
+def _nodes() -> tuple[Array, Array]:
+    """Nodes and weights of integrals over scores, between which gains do not jump."""
+    ends = np.concatenate([[-40.0, -10.0, -FAR], np.array([-1, 1]) * -ndtri(TAIL), [FAR, 10.0, 40.0]])
+    x, w = np.polynomial.legendre.leggauss(100)
+    half = 0.5 * np.diff(ends)[:, None]
+    return np.ravel(ends[:-1, None] + half * (1 + x)), np.ravel(half * w)
 
 
 def _normal_gains(scores: Scores) -> Array:
@@ -154,7 +178,10 @@ def _wave(k: int, scores: Scores) -> Array:
 
 
 def _moments(scores: Scores) -> tuple[Array, Array, Array]:
-    """One, score and its square; on an atom their means, which are 0 and 1 in all if the law is right."""
+    """One, score and its square; on an atom their means, which are 0 and 1 in all if the law is right.
+
+    Scores beyond 10 count as 10: a single wild one shall not make the size of a fault.
+    """
     z, square = scores.right, np.square(scores.right)
     if scores.atoms is not None:
         rows = ~np.isnan(scores.atoms)
@@ -163,4 +190,4 @@ def _moments(scores: Scores) -> tuple[Array, Array, Array]:
         z, square = z.copy(), square.copy()
         z[rows] = at_a - at_b
         square[rows] = 1 + np.where(at_a > 0, a, 0) * at_a - np.where(at_b > 0, b, 0) * at_b
-    return np.ones(len(z)), z, square
+    return np.ones(len(z)), np.clip(z, -_WILD, _WILD), np.minimum(square, _WILD**2)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import probability
+from .._checks import number, probability
 from ..calibration.soundness import POINTS, example_laws
 from ..numerics.soundness import check_finite
 from .alarms import Alarm
@@ -20,6 +20,7 @@ from .streams import Streams
 def check_state(monitor: Any, bets: Bets) -> None:
     """Raise ValueError if parts are missing, of the wrong kind or size, or impossible."""
     probability(monitor.level, "level")
+    number(monitor.tolerance, "tolerance", least=0, below=1)
     groups = monitor.groups_
     _need(groups is None or (isinstance(groups, list) and len(set(groups)) == len(groups)), "groups_")
     count = 1 + len(groups or ())
@@ -35,6 +36,7 @@ def check_state(monitor: Any, bets: Bets) -> None:
     check_finite(monitor, "shares_", "log_e_")
     _need(bool((monitor.shares_ > 0).all()) and float(monitor.shares_.sum()) <= 1 + 1e-9, "shares_")
     _need(isinstance(monitor.n_rows_, int) and monitor.n_rows_ >= 0, "n_rows_")
+    _need(isinstance(monitor.last_time_, float) and not np.isnan(monitor.last_time_), "last_time_")
     _need(monitor.clock_ in ("rows", "numbers", "dates"), "clock_")
     _need(isinstance(monitor.alarms_, list) and all(type(each) is Alarm for each in monitor.alarms_), "alarms_")
     ids = monitor.recent_ids_
