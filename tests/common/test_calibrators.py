@@ -138,7 +138,7 @@ def test_weights_of_a_hundred_trillion_rows(name, data):
     ],
 )
 def test_any_kind_of_column(name, data, kind):
-    mu, sigma, y = data
+    mu, sigma, y = (column[:100] for column in data)
     if name not in PLAIN:
         PLAIN[name] = medians(fit_example(clone(CALIBRATORS[name]), (mu, sigma), y), mu, sigma)
     other = fit_example(clone(CALIBRATORS[name]), (kind(mu), kind(sigma)), kind(y))

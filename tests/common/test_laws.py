@@ -16,6 +16,13 @@ from tests.common.examples import BATCH_MAPS, LAWS, MAPS, ROWS, exported, missin
 PAIRS = [pytest.param(law, None, id=law) for law in LAWS] + [
     pytest.param(law, map, id=f"{law} x {map}") for law in LAWS for map in MAPS | BATCH_MAPS
 ]
+# Every law through every second map, and every map on every second law: what has to be integrated or drawn takes long.
+SOME = PAIRS[: len(LAWS)] + [
+    pytest.param(law, map, id=f"{law} x {map}")
+    for i, law in enumerate(LAWS)
+    for j, map in enumerate(MAPS | BATCH_MAPS)
+    if (i + j) % 2 == 0
+]
 seeds = st.integers(0, 10_000)
 
 
@@ -41,7 +48,7 @@ def test_every_law_has_an_example(rng):
         assert len(law) == ROWS and type(law) is laws[name.partition(",")[0]]
 
 
-@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@pytest.mark.parametrize(("law_name", "map_name"), SOME)
 @settings(max_examples=2)
 @given(seed=seeds)
 def test_cdf_rises_and_ppf_inverts_it(law_name, map_name, seed):
@@ -110,7 +117,7 @@ def expectation(law, h, cuts):
     return total
 
 
-@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@pytest.mark.parametrize(("law_name", "map_name"), SOME)
 @settings(max_examples=1)
 @given(seed=seeds)
 def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
@@ -124,7 +131,7 @@ def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
             law.log_slope(low)
 
 
-@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@pytest.mark.parametrize(("law_name", "map_name"), SOME)
 @settings(max_examples=1)
 @given(seed=seeds)
 def test_moments_and_crps_agree_with_quadrature(law_name, map_name, seed):
@@ -140,7 +147,7 @@ def test_moments_and_crps_agree_with_quadrature(law_name, map_name, seed):
     assert np.allclose(law.crps(y), distance - spread, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("law_name", "map_name"), PAIRS)
+@pytest.mark.parametrize(("law_name", "map_name"), SOME)
 def test_samples_follow_the_cdf(law_name, map_name):
     law, rng = make(law_name, map_name, 7)
     draws = law.sample(2000, random_state=3)
