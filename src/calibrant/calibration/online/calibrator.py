@@ -65,6 +65,10 @@ class OnlineCalibrator(Calibrator):
         Steps after which what a map has learned counts half. A step is a row of the same group and horizon.
     levels : tuple of float, default (0.7, 2, 6)
         Half-lives of the levels that follow the scores.
+    coverages : float or array-like, optional
+        Coverages of central intervals, .5 and .9 say, that are promised in the long run for any sequence, even one
+        chosen to break them: both ends are moved by a hundredth of their error in each step (Gibbs & Candès 2021).
+        An end may become infinite. Of a batch of many rows, those that are weighed one by one count.
 
     Attributes
     ----------
@@ -101,9 +105,11 @@ class OnlineCalibrator(Calibrator):
         self,
         half_lives: tuple[float, ...] = (20.0, 60.0, 200.0, 800.0),
         levels: tuple[float, ...] = (0.7, 2.0, 6.0),
+        coverages: Any = None,
     ) -> None:
         self.half_lives = half_lives
         self.levels = levels
+        self.coverages = coverages
 
     def fit(
         self,
@@ -203,12 +209,16 @@ class OnlineCalibrator(Calibrator):
         """Know nothing, the first time."""
         if hasattr(self, "common_"):
             return
-        half_lives, levels = (_half_lives(getattr(self, name), name) for name in ("half_lives", "levels"))
-        self.common_ = Stream.new(half_lives, levels if named.keys is None else ())
+        self.common_ = self._new(is_alone=named.keys is None)
         self.streams_: dict[Any, Stream] = {}
         self.times_: dict[Any, float] = {}
         self.memory_ = Memory()
         self.n_rows_ = self.new_rows_ = self.repeated_rows_ = 0
+
+    def _new(self, *, lag: int = 0, has_outer: bool = False, is_alone: bool = True) -> Stream:
+        half_lives, levels = (_half_lives(getattr(self, name), name) for name in ("half_lives", "levels"))
+        levels = levels if is_alone else ()
+        return Stream.new(half_lives, levels, coverages=self.coverages, lag=lag, has_outer=has_outer)
 
     def _fresh(self, named: _Named, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of these rows have not been learned."""
@@ -237,14 +247,43 @@ class OnlineCalibrator(Calibrator):
         keys = None if named.keys is None else named.keys[rows]
         self.common_.heavy_tails |= laws.has_heavy_tails
         self.n_rows_ += len(rows)
+        keys = keys if keys is None or copies is None else keys[copies]
+        if self.coverages is None:
+            self._learn_scores(scores, keys)
+        else:
+            self._keep_promises(scores, keys)
+
+    def _keep_promises(self, scores: Scores, keys: Labels | None) -> None:
+        """Learn row by row; what was read of the first row of each stream is what was known before all of them."""
+        old = max(0, scores.size - EXACT)
+        if old:
+            self._learn_scores(scores.take(slice(old)), None if keys is None else keys[:old])
+        inner = None if keys is None else self.common_.mixture()
+        known = {} if keys is None else {key: self._stream(key).promised(inner) for key in rows_by_label(keys[old:])}
+        for row in range(old, scores.size):
+            key = None if keys is None else keys[row]
+            stream, one = self._stream(key), scores.take([row])
+            inner = None if keys is None else self.common_.mixture()
+            read = known.pop(key) if key in known else stream.promised(inner)
+            if stream.guarantee is not None:
+                stream.guarantee.learn(float(one.right[0]), read, float(one.weights[0]))
+            self._learn_scores(one, None if keys is None else keys[[row]])
+
+    def _stream(self, key: Any) -> Stream:
+        """That of a group and horizon, or of all."""
+        if key is None:
+            return self.common_
+        if key not in self.streams_:
+            self.streams_[key] = self._new(lag=(key[1] or 1) - 1, has_outer=True)
+        return self.streams_[key]
+
+    def _learn_scores(self, scores: Scores, keys: Labels | None) -> None:
         if keys is None:
             self.common_.learn(scores, 1.0 / max(1, len(self.streams_)))
             return
-        members = rows_by_label(keys if copies is None else keys[copies])
+        members = rows_by_label(keys)
         for key in members:
-            if key not in self.streams_:
-                half_lives, levels = _half_lives(self.half_lives, "half_lives"), _half_lives(self.levels, "levels")
-                self.streams_[key] = Stream.new(half_lives, levels, lag=(key[1] or 1) - 1, has_outer=True)
+            self._stream(key)
         most = max(_FEWEST, EXACT // len(members))
         last = {key: mine[-most:] for key, mine in members.items()}
         recent = np.sort(np.concatenate(list(last.values())))
