@@ -131,7 +131,7 @@ def test_an_estimator_that_goes_on_learning(rng):
         ({}, {"horizon": [1, 0]}, r"`horizon` must be whole numbers from 1 to 1000; 1 of 2 values is not"),
         ({}, {"time": [1.0]}, r"`time` must have one entry per forecast; got shape \(1,\) for 2"),
         ({}, {"groups": ["a"]}, r"`groups` must have one label per forecast"),
-        ({}, {"classes": ["a", "b"]}, r"`classes` are labels of class probabilities; say kind='probabilities'"),
+        ({"classes": ["a", "b"]}, {}, r"`classes` are labels of class probabilities; say kind='probabilities'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told(parameters, beside, told):

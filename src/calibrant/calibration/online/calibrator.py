@@ -68,6 +68,8 @@ class OnlineCalibrator(ClassSide, Calibrator):
     kind : {"distributions", "probabilities", "logits"}, default "distributions"
         What is forecast: laws, or class probabilities or logits, which have maps only, of their log odds: with one
         slope (temperature), with offsets too (Platt), with two slopes (beta).
+    classes : array-like (K,), optional
+        Labels of the columns of class probabilities, where neither these nor the first labels tell.
 
     Attributes
     ----------
@@ -106,18 +108,20 @@ class OnlineCalibrator(ClassSide, Calibrator):
         levels: tuple[float, ...] = (0.7, 2.0, 6.0),
         coverages: Any = None,
         kind: str = "distributions",
+        classes: Any = None,
     ) -> None:
         self.half_lives = half_lives
         self.levels = levels
         self.coverages = coverages
         self.kind = kind
+        self.classes = classes
 
     @property
     def takes(self) -> Takes:  # type: ignore[override]
         """Laws or scores of classes, and groups."""
         if self.kind == "distributions":
             return Takes(beside=frozenset({"groups"}))
-        return Takes(("scores",), frozenset({"groups", "classes"}))
+        return Takes(("scores",), frozenset({"groups"}))
 
     @property
     def scores_are(self) -> str:
@@ -138,12 +142,11 @@ class OnlineCalibrator(ClassSide, Calibrator):
         ids: Any = None,
         time: Any = None,
         sample_weight: Any = None,
-        classes: Any = None,
     ) -> Self:
         """Forget all, then `update`."""
         self._forget()
         beside = {"groups": groups, "horizon": horizon, "ids": ids, "time": time}
-        return self.update(forecasts, y, sample_weight=sample_weight, classes=classes, **beside)
+        return self.update(forecasts, y, sample_weight=sample_weight, **beside)
 
     def update(
         self,
@@ -155,7 +158,6 @@ class OnlineCalibrator(ClassSide, Calibrator):
         ids: Any = None,
         time: Any = None,
         sample_weight: Any = None,
-        classes: Any = None,
     ) -> Self:
         """Learn from n forecasts, as they were made, and their outcomes, in their order.
 
@@ -174,12 +176,10 @@ class OnlineCalibrator(ClassSide, Calibrator):
             Numbers or dates of the outcomes; rows are learned in this order.
         sample_weight : array-like (n,), optional
             Frequencies: 2 is the row twice.
-        classes : array-like (K,), optional
-            Labels of the columns of class probabilities, where neither these nor the first labels tell.
         """
         table = self._read(forecasts)
         named = Named.of(len(table), groups, horizon, ids, time)
-        used, y, weights = self._usable(table, y, sample_weight, classes)
+        used, y, weights = self._usable(table, y, sample_weight)
         rows = np.arange(len(table))[used]
         self.new_rows_ = self.repeated_rows_ = 0
         if not len(rows):
@@ -226,11 +226,11 @@ class OnlineCalibrator(ClassSide, Calibrator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
-    def _usable(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> tuple[Any, Any, Array | None]:
+    def _usable(self, table: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None]:
         """Rows that have an outcome, outcomes or class numbers, and weights."""
         if self.kind != "distributions":
-            return self._labelled(table, y, sample_weight, classes)
-        if classes is not None:
+            return self._labelled(table, y, sample_weight, self.classes)
+        if self.classes is not None:
             raise ValueError("`classes` are labels of class probabilities; say kind='probabilities'.")
         if _none_known(y, len(table)):
             return np.empty(0, dtype=np.intp), np.empty(0), None
