@@ -40,11 +40,12 @@ def command(state: STATE, table: TABLE, *, asked: Asked, json: JSON = False) -> 
     """
     check_output(state, table, table=False, kind=CALIBRATOR)
     source = open_table(table, asked.reading)
-    fitted, kept = (load(state), describe(state)["metadata"]) if state.exists() else (OnlineCalibrator(), {})
-    if not hasattr(fitted, "update"):
+    kept = describe(state)["metadata"] if state.exists() else {}
+    columns, notes = _columns(source, asked, kept)
+    fitted = load(state) if state.exists() else _new(columns)
+    if not isinstance(fitted, OnlineCalibrator):
         kind = type(fitted).__name__
         raise ValueError(f"`{state}` holds {kind}, which learns once, by fit; give a file that update has made.")
-    columns, notes = _columns(source, asked, kept)
     with progress("learning", source.rows) as (done, _):
         learned = update(fitted, source, columns, _tables(kept), done)
     if learned.new:
@@ -58,6 +59,15 @@ def command(state: STATE, table: TABLE, *, asked: Asked, json: JSON = False) -> 
     if learned.new:
         say(commands(["calibrant", "apply", str(state), "today.parquet", "-o", "calibrated.parquet"]))
     return None
+
+
+def _new(columns: Columns) -> OnlineCalibrator:
+    """One that knows nothing, for such forecasts."""
+    if columns.kind == "points":
+        raise ValueError("point predictions have no width that could be followed; give means and standard deviations.")
+    if columns.kind != "classes":
+        return OnlineCalibrator()
+    return OnlineCalibrator(kind=columns.scores_are, classes=columns.keys)
 
 
 def _columns(table: Table, asked: Asked, kept: Any) -> tuple[Columns, list[str]]:

@@ -16,6 +16,7 @@ from .base import Map, Side
 
 _SMALLEST = 1e-200  # tails below are worked out in logs
 _AROUND = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # scales from a law's middle where integrals are split
+_ROUGH = np.sinh(np.linspace(-3.0, 3.0, 41))  # where roots are looked for first
 _SEEN = 1e-3  # share of a law whose places are looked at in integrals
 _REPEATED = 64  # scores, beyond which equal ones are solved once
 
@@ -115,7 +116,7 @@ class MixedMap(Map):
         shares = self.shares / max(self.shares.sum(), 1e-300)
         middle = float(shares @ self.locations)
         width = np.sqrt(float(shares @ (np.square(self.scales) + np.square(self.locations - middle)))) + 1e-3
-        places = middle + width * _AROUND
+        places = middle + width * _ROUGH
         return places, self(places)
 
     def _parts(self, z: Array) -> tuple[Array, Array]:

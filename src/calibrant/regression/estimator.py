@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -14,6 +14,7 @@ from .._types import Labels, Numbers
 from ..calibration.contract import check_calibrator
 from ..calibration.crossfit import Fold, Sample, apply_calibrator, fit_calibrators, pooled
 from ..calibration.estimator import CalibratedEstimator
+from ..calibration.online import OnlineCalibrator
 from ..distributions import Distribution, concatenate
 from ..distributions.guaranteed import mixed
 from .quantile import QuantileCalibrator
@@ -57,6 +58,9 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         median is a point forecast only if told.
     n_jobs : int, optional
         Splits worked on at a time.
+    online : bool, default False
+        Go on learning: `update` shows outcomes as they come to the calibrator, which is then `OnlineCalibrator()`
+        unless told. `fit` shows it the out-of-fold forecasts, in the order of the splits.
 
     Attributes
     ----------
@@ -102,9 +106,11 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         levels: Numbers | None = None,
         method: str = "auto",
         n_jobs: int | None = None,
+        online: bool = False,
     ) -> None:
         super().__init__(estimator, calibrator, cv=cv, ensemble=ensemble, method=method, n_jobs=n_jobs)
         self.levels = levels
+        self.online = online
 
     # ---- fitting ----
     def _sample(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Sample:
@@ -127,7 +133,12 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         return BayesianRidge() if self.estimator is None else self.estimator
 
     def _calibrator(self) -> Any:
-        return QuantileCalibrator() if self.calibrator is None else check_calibrator(self.calibrator)
+        if self.calibrator is None:
+            return OnlineCalibrator() if self.online else QuantileCalibrator()
+        if self.online and not hasattr(self.calibrator, "update"):
+            kind = type(self.calibrator).__name__
+            raise TypeError(f"`online=True` needs a calibrator with update, such as OnlineCalibrator; {kind} has none.")
+        return check_calibrator(self.calibrator)
 
     def _hits_all(self, forecasts: Distribution, sample: Sample) -> bool:
         errors = np.abs(sample.y - forecasts.median())
@@ -139,6 +150,23 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         else:
             parts = [(self.oof_forecasts_, self.oof_rows_, weights)]
         self.calibrators_ = fit_calibrators(self._calibrator(), parts, sample, self.n_jobs)
+
+    def update(self, X: Any, y: Numbers, **beside: Any) -> Self:
+        """Let the calibrators learn from outcomes as they come; the base models stay as they are.
+
+        Parameters
+        ----------
+        X : array-like or frame (n, n_features)
+        y : array-like (n,)
+        **beside
+            What `OnlineCalibrator.update` takes: ``groups``, ``horizon``, ``ids``, ``time``, ``sample_weight``.
+        """
+        self._check_features(X)
+        if not self.online:
+            raise ValueError("update is for online=True: other calibrators learn in fit alone.")
+        for calibrator, model in zip(self.calibrators_, self.estimators_, strict=True):
+            calibrator.update(self._reading(model, X), y, **beside)
+        return self
 
     # ---- forecasting ----
     def predict_dist(self, X: Any, *, calibrated: bool = True, groups: Labels | None = None) -> Distribution:

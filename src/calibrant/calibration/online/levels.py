@@ -13,7 +13,7 @@ SPREADS = (12.0, 50.0, 200.0)  # half-lives of squared errors
 LONG, SLOPE = 200.0, 100.0  # half-lives of the mean that levels return to, and of how far they do
 FEW, START = 0.5, 3.0  # rows that the beginning counts for in a level and in a spread
 RETURNS = 2.0  # rows' worth of trust in a level that half persists
-NARROWEST = 1e-3
+NARROWEST, WIDEST = 1e-3, 1e8  # widths that are believed, and scores
 
 
 @dataclass(eq=False)
@@ -70,7 +70,7 @@ class Levels:
 
     def follow(self, z: Array, w: Array, step: float) -> tuple[Array, Array]:
         """Middles (n, M) and widths (n, S, M) that were expected of a few rows; then learn from these."""
-        n, fast = len(z), len(self.fast)
+        n, fast, z = len(z), len(self.fast), np.clip(z, -WIDEST, WIDEST)
         weighted = np.column_stack([w * z, w])
         sums = decayed_sums(self.half_lives, step, np.hstack([self.sums, self.weights]), weighted)
         level = (sums[..., 0] / sums[..., 1]).T

@@ -13,6 +13,7 @@ from ...maps import Map, identity
 from ...numerics.tails import HALF_LOG_2PI, log_between, score_of, score_of_logs
 
 HEAVY = ((0.8, 0.7), (0.2, 1.75))  # shares and widths of two normal laws that are one of variance 1 with heavy tails
+_SMALL = 1e-3  # upper tails below are worked out by themselves
 FARTHEST = 12.0  # score of a mixture beyond which it is just "very far"
 
 
@@ -34,7 +35,15 @@ class Scores(NamedTuple):
 
     def take(self, rows: Any) -> Scores:
         """Those of these rows."""
+        if self.left is self.middle:
+            middle = self.middle[rows]
+            return Scores(middle, middle, middle, self.weights[rows])
         return Scores(*(column[rows] for column in self))
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether some outcome is an interval of scores."""
+        return self.left is not self.middle and bool((self.left < self.right).any())
 
     @property
     def size(self) -> int:
@@ -44,7 +53,7 @@ class Scores(NamedTuple):
     @property
     def sides(self) -> tuple[Array, ...]:
         """Left and right scores, or one of them where there are no atoms."""
-        return (self.left, self.right) if (self.left < self.right).any() else (self.middle,)
+        return (self.left, self.right) if self.has_atoms else (self.middle,)
 
 
 class Laws(NamedTuple):
@@ -65,7 +74,10 @@ class Laws(NamedTuple):
 
     def scores_of(self, z: Array, weights: Array, outer: tuple[Array, Array] | None = None) -> Array:
         """Scores (n,) under the mixture with these weights (n, K); ``outer`` are tails of one more, the second."""
-        low, high = self._tails(z, 1.0), self._tails(z, -1.0)
+        low = self._below(z)
+        high = 1.0 - low
+        if (small := high < _SMALL).any():
+            high[small] = self._below(z, -1.0)[small]
         if outer is not None:
             low, high = (np.insert(tails, 1, more, axis=1) for tails, more in ((low, outer[0]), (high, outer[1])))
         with np.errstate(divide="ignore"):
@@ -88,7 +100,7 @@ class Laws(NamedTuple):
         heavy = _mixed([log_between(*(side / width for side in u)) for _, width in HEAVY])
         return np.column_stack([*mapped, *(part.reshape(len(left), -1) for part in (log_between(*u), heavy))])
 
-    def _tails(self, z: Array, side: float) -> Array:
+    def _below(self, z: Array, side: float = 1.0) -> Array:
         """Probabilities (n, K) below scores, or above where ``side`` is -1."""
         u = side * (z[:, None, None] - self.middles[:, None, :]) / self.widths
         heavy = sum(share * ndtr(u / width) for share, width in HEAVY)

@@ -13,6 +13,7 @@ from ..._checks import Array, complain, plain_array, to_array
 from ..labels import Labels, labels_of
 
 MOST = 32_768  # names that are remembered
+_FEW, _LARGEST = 8, 2**64 - 1  # names that are not worth an array, and what a hash is below
 _SEED, _PRIME, _TURN = np.uint64(0xCBF29CE484222325), np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 Hashes = NDArray[np.uint64]
@@ -72,11 +73,22 @@ def hashes_of(ids: Any, rows: int) -> Hashes:
     if names.dtype.kind != "U" or names.shape != (rows,):
         known = names.dtype.kind in "iu" and names.shape == (rows,)
         names = np.array([str(name) for name in (names.tolist() if known else _whole(labels_of(ids, rows, "ids")))])
+    if rows <= _FEW:
+        return np.array([_hash(name) for name in names.tolist()], dtype=np.uint64)
     letters = np.ascontiguousarray(names).view(np.uint32).reshape(rows, -1)
     found = np.full(rows, _SEED)
     for column in letters.T.astype(np.uint64):
         mixed = (found ^ column) * _PRIME
         found = np.where(column > 0, mixed ^ (mixed >> _TURN), found)
+    return found
+
+
+def _hash(text: str) -> int:
+    """The same of one text."""
+    found = int(_SEED)
+    for letter in text:
+        mixed = ((found ^ ord(letter)) * int(_PRIME)) & _LARGEST
+        found = mixed ^ (mixed >> int(_TURN))
     return found
 
 

@@ -23,7 +23,7 @@ class Waiting:
     ----------
     shapes : list of Shape
     rows : array (3, m)
-        Scores, weights and ages.
+        Scores, weights and steps at which they came.
     steps : float
         Steps since scores were added last.
     """
@@ -39,29 +39,29 @@ class Waiting:
 
     def add(self, scores: Scores, step: float, *, heavy_tails: bool, always: bool = False) -> None:
         """Put scores beside the others; once a map is due, or always, add them to summaries and fit it."""
+        self.rows = np.concatenate([self.rows, _points(scores, self.steps, step)], axis=1)
         self.steps += step * scores.size
-        older = self.rows + np.array([[0.0], [0.0], [step * scores.size]])
-        self.rows = np.hstack([older, _points(scores, step)])
-        due = [shape for shape in self.shapes if always or shape.wait <= self.steps]
-        if not due:
+        if not always and self.wait > 0:
             return
+        score, weight, came = self.rows
         for shape in self.shapes:
-            shape.absorb(self.rows, self.steps)
-        for shape in due:
-            shape.fit(heavy_tails=heavy_tails)
+            shape.absorb(np.stack([score, weight, self.steps - came]), self.steps)
+        for shape in self.shapes:
+            if always or shape.wait <= 0:
+                shape.fit(heavy_tails=heavy_tails)
         self.rows, self.steps = np.empty((3, 0)), 0.0
 
 
-def _points(scores: Scores, step: float) -> Array:
-    """Scores, weights and ages, (3, m); atoms are spread."""
-    age = step * np.arange(scores.size - 1, -1, -1.0)
-    points = np.stack([scores.middle, scores.weights, age])
-    split = scores.left < scores.right
-    if not split.any():
+def _points(scores: Scores, start: float, step: float) -> Array:
+    """Scores, weights and steps at which they came, (3, m); atoms are spread."""
+    came = start + step * np.arange(1.0, scores.size + 1)
+    points = np.array([scores.middle, scores.weights, came])
+    if not scores.has_atoms:
         return points
+    split = scores.left < scores.right
     parts = spread_scores(scores.left[split], scores.right[split])
     many = parts.shape[1]
-    spread = [parts.ravel(), *(np.repeat(column, many) for column in (points[1, split] / many, age[split]))]
+    spread = [parts.ravel(), *(np.repeat(column, many) for column in (points[1, split] / many, came[split]))]
     return np.hstack([points[:, ~split], np.stack(spread)])
 
 
@@ -109,8 +109,8 @@ def _gain(fitted: Map, scores: Scores) -> Array:
     """Log density of a map's law over that of the standard normal law; of atoms, log ratios of probabilities."""
     z = scores.middle
     dense = fitted.log_density(z) + 0.5 * np.square(z)
-    jumps = scores.left < scores.right
-    if not jumps.any():
+    if not scores.has_atoms:
         return dense
+    jumps = scores.left < scores.right
     masses = log_between(fitted(scores.left), fitted(scores.right)) - log_between(scores.left, scores.right)
     return np.where(jumps, masses, dense)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -54,9 +55,8 @@ class Shares:
         likely = np.exp(logs - top[:, None])
         if (w != 1).any():
             likely = likely ** w[:, None]
-        share = 1 - (1 - np.array(RATES)) ** step
-        doubt = 1 - (1 - DOUBT) ** step
-        back, kept = share[:, None] * self.prior, (1 - share)[:, None]
+        share, doubt = _per_step(step)
+        back, kept = share * self.prior, 1 - share
         by_rate, rates, found, weights = self.by_rate, self.rates, np.empty(len(logs)), np.empty(logs.shape)
         for row, f in enumerate(likely):
             weights[row] = rates @ by_rate
@@ -68,3 +68,11 @@ class Shares:
             by_rate = by_rate * (kept / total[:, None]) + back
         self.by_rate, self.rates = by_rate, rates
         return np.asarray(np.log(found) / w + top), weights
+
+
+@lru_cache(maxsize=64)
+def _per_step(step: float) -> tuple[Array, float]:
+    """Rates (R, 1) of a step of this length, and that of the rates themselves."""
+    share = np.array([[1 - (1 - rate) ** step] for rate in RATES])
+    share.flags.writeable = False
+    return share, 1 - (1 - DOUBT) ** step

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from ..._checks import Array
 from ...maps import ComposedMap, Map, MixedMap, identity
 from ...numerics.soundness import check_finite
 from .decay import BLOCK
+from .guarantee import Guarantee
 from .levels import SPREADS, Levels
 from .looks import HEAVY, Laws, Scores
 from .mending import Mending, Waiting
@@ -63,6 +64,8 @@ class Stream:
         Of the forecast as it is, of all streams together where there are several, of the shapes, and of the levels.
     mending : Mending
         Map of the mixture's own scores.
+    guarantee : Guarantee, optional
+        Levels that are kept whatever comes.
     has_outer : bool
         Whether one of the forecasters is the mixture of all streams together.
     rows : int
@@ -75,6 +78,7 @@ class Stream:
     shapes: Waiting
     shares: Shares
     mending: Mending
+    guarantee: Guarantee | None = None
     has_outer: bool = False
     heavy_tails: bool = False
     rows: int = 0
@@ -82,15 +86,22 @@ class Stream:
 
     @classmethod
     def new(
-        cls, half_lives: tuple[float, ...], fast: tuple[float, ...], *, lag: int = 0, has_outer: bool = False
+        cls,
+        half_lives: tuple[float, ...],
+        fast: tuple[float, ...],
+        *,
+        coverages: Any = None,
+        lag: int = 0,
+        has_outer: bool = False,
     ) -> Stream:
         """One that knows nothing."""
         slow = tuple(h for h in half_lives if h < SPLINED)
         levels, shapes = Levels(fast, slow, lag), [Shape(h) for h in half_lives if h >= SPLINED]
+        promised = None if coverages is None else Guarantee.of(coverages)
         others = len(shapes) + len(HEAVY) * len(SPREADS) * levels.n_middles
         first = [BASE] + [OUTER] * has_outer
         prior = np.array([*first, *[(1 - sum(first)) / others] * others])
-        return cls(levels, Waiting(shapes), Shares.of(prior), Mending.new(MENDED), has_outer)
+        return cls(levels, Waiting(shapes), Shares.of(prior), Mending.new(MENDED), promised, has_outer)
 
     def _check_sound(self) -> None:
         """Raise ValueError if this cannot be what was learned."""
@@ -153,7 +164,12 @@ class Stream:
     # ---- forecasting ----
     def law(self, outer: Map | None = None) -> Map:
         """The map of the next row's score, mended."""
-        return ComposedMap(self.mixture(outer), self.mending.map) if self.rows else self.mixture(outer)
+        mended = ComposedMap(self.mixture(outer), self.mending.map)
+        return mended if self.guarantee is None else ComposedMap(mended, self.guarantee.map)
+
+    def promised(self, outer: Map | None = None) -> Array:
+        """Scores of the next row at which the promised levels are read, (P,)."""
+        return self.law(outer).inverse(ndtri(self.guarantee.levels)) if self.guarantee is not None else np.empty(0)
 
     def mixture(self, outer: Map | None = None) -> Map:
         """The map of the next row's score as the forecasters together say."""
