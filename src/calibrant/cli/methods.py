@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..adapters.names import NAMES
-from ..calibration import GroupedCalibrator
 from ..calibration.contract import takes_of
-from ..select.candidates import BY_GROUP
+from ..select.candidates import BY_GROUP, grouped_of
 from ..select.methods import method, methods_for, methods_for_features, methods_with_features
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
@@ -38,7 +37,7 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
         check_features([chosen], columns)
     if not columns.group or "groups" in takes_of(made).beside:  # some see to groups themselves
         return chosen, made
-    return chosen + BY_GROUP, GroupedCalibrator(made)
+    return chosen + BY_GROUP, grouped_of(made)
 
 
 def candidates_for(columns: Columns, names: list[str] | None) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def listed(kind: str) -> str:
     """The names for a kind of forecasts, as the help tells them.
 
     >>> listed("points")
-    'residual (default), point'
+    'residual (default), point, conformal'
     """
     first, *others = methods_for(kind)
     return ", ".join([f"{first} (default)", *others])

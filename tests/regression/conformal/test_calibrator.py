@@ -13,6 +13,7 @@ from calibrant import (
     CalibratedRegressor,
     ConformalCalibrator,
     Ensemble,
+    GroupedCalibrator,
     Normal,
     PlattCalibrator,
     PointCalibrator,
@@ -23,6 +24,7 @@ from calibrant import (
     metrics,
     save,
 )
+from calibrant.cli import main
 from calibrant.engines.added import Added
 from calibrant.numerics.ranked_scores import RankedScores
 
@@ -213,6 +215,22 @@ def test_bad_values_are_named(case, rng):
     settings, beside, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         ConformalCalibrator(**settings).fit(*forecasts(rng, 9), **beside)
+
+
+def test_by_group_on_the_command_line(rng, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    law, y = forecasts(rng, 60)
+    table = pd.DataFrame({"mean": law.loc, "std": law.scale, "y": y, "shop": np.tile(["a", "b"], 30)})
+    table.to_csv("rows.csv", index=False)
+    assert main(["fit", "rows.csv", "--method", "conformal", "--group", "shop", "-o", "file"]) == 0
+    fitted = load("file")
+    assert fitted.by == "groups" and fitted.guarantee_ in " ".join(capsys.readouterr().out.split())
+    assert main(["apply", "file", "rows.csv", "-o", "out.csv", "--coverage", "0.8"]) == 0
+    ends = pd.read_csv("out.csv")[["lo-80", "hi-80"]].to_numpy()
+    expected = fitted.transform(law, groups=table["shop"]).interval(0.8)
+    np.testing.assert_allclose(ends, expected, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"sees to groups itself. Say ConformalCalibrator\(by='groups'\)"):
+        GroupedCalibrator(ConformalCalibrator()).fit(law, y, groups=table["shop"])
 
 
 def test_what_differs_from_the_fit_is_named(rng):

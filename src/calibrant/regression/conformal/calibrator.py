@@ -162,6 +162,11 @@ class ConformalCalibrator(RegressionCalibrator):
         own = own.also("groups", needs=True) if self.by == "groups" else own
         return own.also("X", needs=True) if vars(self).get("ratio_") is not None else own
 
+    def by_groups(self) -> ConformalCalibrator:
+        """An unfitted copy that ranks within groups, and gives the guarantee in each."""
+        copy: ConformalCalibrator = clone(self).set_params(by="groups")
+        return copy
+
     def _read(self, forecasts: Any) -> Any:
         if self.calibrator is not None:
             return read_for(check_calibrator(self.calibrator), forecasts)
