@@ -93,7 +93,7 @@ class ConformalCalibrator(RegressionCalibrator):
     ends : {"conservative", "random"}, default "conservative"
         Ranks rounded outwards, or up or down at random so that the probability is c and not more.
     random_state : int, Generator or None
-        For the split (None is 0) and for random ends.
+        For the split (None is 0), and for random ends, which None draws afresh at each call.
 
     Attributes
     ----------
@@ -109,6 +109,7 @@ class ConformalCalibrator(RegressionCalibrator):
         Between the ranges of the predicted spread.
     ratio_ : DensityRatio
         Where it is learned.
+    ratio_is_ : {"given", "learned"} or None
     scale_ : float
         Root mean square of residuals, the unit of point predictions.
 
@@ -128,8 +129,9 @@ class ConformalCalibrator(RegressionCalibrator):
 
     Differs from the paper in: scores are normal scores of the forecast's law, so that absolute residuals, normalised
     ones and quantiles are one method, and the result is a law; conformalised quantiles as published are "cqr". Weights
-    are frequencies, and multiply the ratios of Tibshirani et al. (2019). Ends at the smallest score are kept where
-    random ones would be empty. Infinite ends are given as such, also where the forecast's support is bounded.
+    are frequencies, and multiply the ratios of Tibshirani et al. (2019). Random ends that would leave nothing are at
+    the smallest score; ends of "cqr" that would cross meet in the middle. Infinite ends are given as such, also where the
+    forecast's support is bounded.
     """
 
     def __init__(
