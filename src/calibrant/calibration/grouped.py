@@ -79,6 +79,9 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         return str(getattr(self.calibrator, "scores_are", "probabilities"))
 
     def _read(self, forecasts: Any) -> Any:
+        if hasattr(self.calibrator, "by_groups"):
+            name = type(self.calibrator).__name__
+            raise ValueError(f"`calibrator` must not be {name}, which sees to groups itself. Say {name}(by='groups').")
         return read_for(check_calibrator(self.calibrator), forecasts)
 
     def fit(

@@ -55,7 +55,7 @@ class ConformalSets(BaseEstimator):
     scores_are : {"probabilities", "logits", "margins"}, default "probabilities"
         Margins are for "lac" only, which then takes them as they are.
     random_state : int, Generator or None
-        For ``randomised=True``; None is 0.
+        For ``randomised=True``; None draws afresh at each call, an int the same numbers.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class ConformalSets(BaseEstimator):
 
     def _draws(self) -> list[np.random.Generator]:
         """One generator for rows to learn from, and one for new ones."""
-        return np.random.default_rng(0 if self.random_state is None else self.random_state).spawn(2)
+        return np.random.default_rng(self.random_state).spawn(2)
 
     def _read(self, scores: Any) -> ClassScores:
         return as_scores(scores, self.scores_are)

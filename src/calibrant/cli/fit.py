@@ -77,12 +77,16 @@ def command(
     save(fitted, output, metadata=kept)
     for text in notes:
         note(text)
+    promised = {"guarantee": fitted.guarantee_} if hasattr(fitted, "guarantee_") else {}
     if json:
-        return say_json({"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_, **kept})
+        about = {"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_}
+        return say_json({**about, **promised, **kept})
     if result is not None:
         say(result.verdict, "")
         show_measures(result, measured_on(len(result.y), result.rows))
         say("")
+    for text in promised.values():
+        say(text, "")
     say(f"{type(fitted).__name__} of {fitted.n_rows_:,} rows saved in {output}. To apply it:")
     say(commands(["calibrant", "apply", str(output), "new.parquet", "-o", "calibrated.parquet"]))
     return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..adapters.names import NAMES
-from ..calibration import GroupedCalibrator, HorizonCalibrator
+from ..calibration import HorizonCalibrator
 from ..calibration.contract import takes_of
-from ..select.candidates import BY_GROUP
+from ..select.candidates import BY_GROUP, grouped_of
 from ..select.methods import method, methods_for, methods_for_features, methods_with_features
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
@@ -38,7 +38,7 @@ def calibrator_of(name: str | None, columns: Columns) -> tuple[str, Any]:
     if columns.feature or "X" in made.takes.needs:
         check_features([chosen], columns)
     if columns.group and "groups" not in takes_of(made).beside:  # some see to groups themselves
-        chosen, made = chosen + BY_GROUP, GroupedCalibrator(made)
+        chosen, made = chosen + BY_GROUP, grouped_of(made)
     if columns.horizon and "horizon" not in takes_of(made).beside:
         chosen, made = chosen + BY_HORIZON, HorizonCalibrator(made)
     return chosen, made
@@ -82,7 +82,7 @@ def listed(kind: str) -> str:
     """The names for a kind of forecasts, as the help tells them.
 
     >>> listed("points")
-    'residual (default), point'
+    'residual (default), point, conformal'
     """
     first, *others = methods_for(kind)
     return ", ".join([f"{first} (default)", *others])

@@ -83,8 +83,11 @@ def sharpness(result: Result, stage: str) -> str:
     rows = spread(len(result.y), MOST_WIDTHS)
     weights = None if result.weights is None else result.weights[rows]
     options: dict[str, Any] = {"coverage": LEVEL, "sample_weight": weights}
+    shown_sides = [(side, laws[rows]) for side, laws in sides(result, stage)]
     displays = [
-        SharpnessDisplay.from_forecasts(laws[rows], name=side, **options) for side, laws in sides(result, stage)
+        SharpnessDisplay.from_forecasts(laws, name=side, **options)
+        for side, laws in shown_sides
+        if np.isfinite(laws.interval(LEVEL)).all(axis=1).any()  # none are where rows are too few for a guarantee
     ]
 
     def draw(ax: Any) -> svg.Titles:

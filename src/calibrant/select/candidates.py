@@ -137,7 +137,7 @@ def default_candidates(
             continue
         found[name] = each.made(features=features)
         if grouped and each.quick:
-            found[name + BY_GROUP] = GroupedCalibrator(each.make())
+            found[name + BY_GROUP] = grouped_of(each.make())
     return found
 
 
@@ -213,6 +213,8 @@ def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, 
             return 0
         if isinstance(item, GroupedCalibrator):
             return _ONE_A_GROUP + rank(item.calibrator)
+        if hasattr(item, "by_groups") and "groups" in takes_of(item).needs:
+            return _ONE_A_GROUP + known.get(type(item), _UNKNOWN)
         return known.get(type(item), _UNKNOWN)
 
     return tuple(rank(candidates[name]) for name in names)
@@ -248,7 +250,12 @@ def shrinking_among(candidates: Mapping[str, Any]) -> list[str]:
 def _with_groups(name: str, item: Any) -> list[tuple[str, Any]]:
     if "groups" in takes_of(item).beside:
         return [(name, item)]
-    return [(name, item), (name + BY_GROUP, GroupedCalibrator(item))]
+    return [(name, item), (name + BY_GROUP, grouped_of(item))]
+
+
+def grouped_of(calibrator: Any) -> Any:
+    """One a group: as the calibrator itself sees to it, or by `GroupedCalibrator`."""
+    return calibrator.by_groups() if hasattr(calibrator, "by_groups") else GroupedCalibrator(calibrator)
 
 
 def _usable(forecasts: Any) -> bool:

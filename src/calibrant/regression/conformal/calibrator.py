@@ -93,7 +93,7 @@ class ConformalCalibrator(RegressionCalibrator):
     ends : {"conservative", "random"}, default "conservative"
         Ranks rounded outwards, or up or down at random so that the probability is c and not more.
     random_state : int, Generator or None
-        For the split (None is 0) and for random ends.
+        For the split (None is 0), and for random ends, which None draws afresh at each call.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ConformalCalibrator(RegressionCalibrator):
         What is promised of intervals, in words.
     parts_ : dict from group to Part
         Scores and map of each group; of one called "all" where there are none.
-    common_ : Part
+    all_rows_ : Part
         Of all rows kept aside.
     calibrator_ : Calibrator
         The fitted one, where there is one.
@@ -109,6 +109,7 @@ class ConformalCalibrator(RegressionCalibrator):
         Between the ranges of the predicted spread.
     ratio_ : DensityRatio
         Where it is learned.
+    ratio_is_ : {"given", "learned"} or None
     scale_ : float
         Root mean square of residuals, the unit of point predictions.
 
@@ -128,8 +129,9 @@ class ConformalCalibrator(RegressionCalibrator):
 
     Differs from the paper in: scores are normal scores of the forecast's law, so that absolute residuals, normalised
     ones and quantiles are one method, and the result is a law; conformalised quantiles as published are "cqr". Weights
-    are frequencies, and multiply the ratios of Tibshirani et al. (2019). Ends at the smallest score are kept where
-    random ones would be empty. Infinite ends are given as such, also where the forecast's support is bounded.
+    are frequencies, and multiply the ratios of Tibshirani et al. (2019). Random ends that would leave nothing are at
+    the smallest score; ends of "cqr" that would cross meet in the middle. Infinite ends are given as such, even where
+    the forecast's support is bounded.
     """
 
     def __init__(
@@ -161,6 +163,11 @@ class ConformalCalibrator(RegressionCalibrator):
         own = Takes(("distributions", "points")) if self.calibrator is None else takes_of(self.calibrator)
         own = own.also("groups", needs=True) if self.by == "groups" else own
         return own.also("X", needs=True) if vars(self).get("ratio_") is not None else own
+
+    def by_groups(self) -> ConformalCalibrator:
+        """An unfitted copy that ranks within groups, and gives the guarantee in each."""
+        copy: ConformalCalibrator = clone(self).set_params(by="groups")
+        return copy
 
     def _read(self, forecasts: Any) -> Any:
         if self.calibrator is not None:
@@ -272,9 +279,9 @@ class ConformalCalibrator(RegressionCalibrator):
             mass = sample.ratio * _ones(mass, len(laws))
             self.mass_unit_ = float(mass.sum() / _ones(sample.weights, len(laws)).sum())
             mass = mass / self.mass_unit_
-        self.common_ = Part.learn(laws, sample.y, mass, how)
+        self.all_rows_ = Part.learn(laws, sample.y, mass, how)
         groups = self._groups(laws, sample.labels)
-        self.parts_ = {ALL: self.common_} if groups is None else {
+        self.parts_ = {ALL: self.all_rows_} if groups is None else {
             name: Part.learn(laws[rows], sample.y[rows], None if mass is None else mass[rows], how)
             for name, rows in groups.items()
         }  # fmt: skip
@@ -334,7 +341,7 @@ class ConformalCalibrator(RegressionCalibrator):
         return concatenate(parts)[np.argsort(np.concatenate(list(members.values())))]
 
     def _part(self, name: Any) -> Part:
-        return self.parts_[name] if name in self.parts_ else self.common_.without_rows()
+        return self.parts_[name] if name in self.parts_ else self.all_rows_.without_rows()
 
     def _own(self, X: Any, ratio: Any, n: int) -> Array:
         """Mass of new rows, in units of the mean of those kept aside."""
@@ -357,7 +364,7 @@ class ConformalCalibrator(RegressionCalibrator):
     # ---- what came from a file ----
     def _check_sound(self) -> None:
         super()._check_sound()
-        for part in (self.common_, *self.parts_.values()):
+        for part in (self.all_rows_, *self.parts_.values()):
             if not isinstance(part, Part) or not isinstance(part.ends, (AbsoluteEnds, BandEnds, SignedEnds)):
                 raise ValueError("ConformalCalibrator.parts_ must be ends and a map for each group.")
 

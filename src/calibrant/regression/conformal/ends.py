@@ -30,7 +30,7 @@ class AbsoluteEnds:
     def of(cls, law: Distribution, y: Array, weights: Array | None) -> AbsoluteEnds:
         """From forecasts and their outcomes."""
         left, right = score_intervals(law, y)
-        return cls(RankedScores.of(np.maximum(-right, left), weights))
+        return cls(RankedScores.of(np.maximum(np.maximum(-right, left), 0.0), weights))
 
     @property
     def size(self) -> int:
