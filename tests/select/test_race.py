@@ -16,7 +16,7 @@ from calibrant.select.trial import Trial
 
 
 class Stretch(QuantileCalibrator):
-    """Forecasts so many times as wide, whatever the outcomes; of no known kind, hence not quick."""
+    """Forecasts so many times as wide, whatever the outcomes."""
 
     fits: ClassVar[list[float]] = []
 
@@ -43,7 +43,9 @@ def narrow(rng):
 def fits_of(trial, *widths):
     Stretch.fits.clear()
     items = {f"by {width:g}": Stretch(width) for width in widths}
-    return raced(trial, named(items, trial.forecasts)), {width: Stretch.fits.count(width) for width in widths}
+    return raced(trial, named(items, trial.forecasts), list(items)), {
+        width: Stretch.fits.count(width) for width in widths
+    }
 
 
 def test_who_is_behind_leaves_and_who_is_far_ahead_ends_the_trial(narrow):
@@ -102,24 +104,36 @@ def test_one_that_cannot_be_fitted_is_left_out_unless_it_is_all_that_was_asked_f
 
 
 def test_who_leaves_by_hand():
-    quick = frozenset({"none"})
-    names, ranks = ("none", "a", "b", "c", "d"), (0, 3, 4, 4, 4)
-    table = Comparison(
-        names, np.array([1.0, 0.90, 0.91, 0.88, 0.93]), np.array([0.1, 0.03, 0.02, 0.0, 0.06]), ranks=ranks
-    )
-    assert leaving(table, quick, 1, 4) == {"b"}  # 0.03 behind, which is more than 0.02
-    assert leaving(table, quick, 2, 4) == {"b", "d"}  # d is behind a, which is simpler
-    assert leaving(table, quick, 3, 4) == {"a", "b", "d"}  # a quarter of four stays
-    assert not settled(table, quick, {"none", "a", "c"})
-    assert settled(table, quick, {"none", "c"})
-    near = replace(table, error=np.array([0.12, 0.03, 0.02, 0.0, 0.06]))
-    assert not settled(near, quick, {"none", "c"})  # none is within one standard error
+    names, ranks, costly = ("none", "a", "b", "c", "d"), (0, 3, 4, 4, 4), "abcd"
+    losses, errors = np.array([1.0, 0.90, 0.91, 0.88, 0.93]), np.array([0.05, 0.015, 0.01, 0.0, 0.03])
+    table = Comparison(names, losses, errors, ranks=ranks)
+    assert leaving(table, costly, 1) == {"b"}  # 0.03 behind, which is more than twice 0.01
+    assert leaving(table, costly, 2) == {"b", "d"}  # d is behind a, which is simpler
+    assert leaving(table, "acd", 2) == {"d"}
+    assert leaving(table, costly, 4) == {"a", "b", "d"}  # a quarter of four stays
+    assert not settled(table, costly, ["none", "a", "c"])
+    assert settled(table, costly, ["none", "c"]) and not settled(table, costly, ["none", "a"])
+    near = replace(table, error=np.array([0.07, 0.015, 0.01, 0.0, 0.03]))
+    assert not settled(near, costly, ["none", "c"])  # none is within two standard errors
+
+
+def test_the_stack_races_and_class_scores_do_not(narrow, monkeypatch):
+    law, y = narrow
+    seen = []
+
+    def spy(trial, items, costly):
+        seen.append(costly)
+        return raced(trial, {"none": items["none"]}, [])
+
+    monkeypatch.setattr("calibrant.select.auto.raced", spy)
+    AutoCalibrator().fit(law, y)
+    AutoCalibrator().fit(np.linspace(0.1, 0.9, 100), np.arange(100) % 2)
+    assert seen == [["gp-beta", "stack"], []]
 
 
 def test_without_a_race_all_forecast_all_rows(narrow):
     law, y = narrow
-    Stretch.fits.clear()
-    auto = AutoCalibrator({"wide": Stretch(4.0), "right": Stretch(2.0)}, race=False).fit(law, y)
-    assert Stretch.fits.count(4.0) == 5 and Stretch.fits.count(2.0) == 6 and auto.comparison_.tried == ()
+    auto = AutoCalibrator({"scale": ScaleCalibrator()}, race=False).fit(law, y)
+    assert auto.comparison_.tried == () and "of rows" not in str(auto.comparison_)
     with pytest.raises(ValueError, match="`race` must be one of"):
         AutoCalibrator(race="yes").fit(law, y)

@@ -49,6 +49,8 @@ class Method:
         Whether it sees features if it is made with ``features=True``.
     shrinks : bool
         Whether it holds itself back, so that with its defaults it costs next to nothing where nothing is wrong.
+    costly : bool
+        Whether it takes so long that it leaves a trial once it has fallen behind.
     """
 
     make: Callable[..., Any]
@@ -60,6 +62,7 @@ class Method:
     module: str | None = None
     asks: bool = False
     shrinks: bool = False
+    costly: bool = False
 
     @property
     def takes(self) -> Takes:
@@ -81,13 +84,13 @@ METHODS: dict[str, dict[str, Method]] = {
         "quantile": Method(r.QuantileCalibrator, True, True, rank=2, shrinks=True),
         "scale": Method(r.ScaleCalibrator, True, True),
         "density": Method(r.DensityCalibrator, True, rank=4),
-        "gp-beta": Method(r.GPBetaCalibrator, True, rank=4),
-        "gpc": Method(r.GPCCalibrator, rank=4),
+        "gp-beta": Method(r.GPBetaCalibrator, True, rank=4, costly=True),
+        "gpc": Method(r.GPCCalibrator, rank=4, costly=True),
         "flow": Method(r.FlowCalibrator, rank=3),
-        "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True),
-        "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm"),
+        "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True, costly=True),
+        "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm", costly=True),
         "conformal": Method(r.ConformalCalibrator, rank=3),
-        "online": Method(OnlineCalibrator, rank=6),
+        "online": Method(OnlineCalibrator, rank=6, costly=True),
     },
     "points": {
         "residual": Method(r.ResidualCalibrator, True, True),
@@ -220,20 +223,18 @@ def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, 
     return tuple(rank(candidates[name]) for name in names)
 
 
-def quick_among(candidates: Mapping[str, Any]) -> list[str]:
-    """Names of those that are quick by their kind; of kinds without a name nothing is known.
+def costly_among(candidates: Mapping[str, Any]) -> list[str]:
+    """Names of those that take long, by their kind; of kinds without a name nothing is known.
 
-    >>> quick_among({"none": NoCalibrator(), "a": r.ScaleCalibrator(), "b": r.StackCalibrator()})
-    ['none', 'a']
+    >>> costly_among({"a": r.ScaleCalibrator(), "b": r.StackCalibrator(), "c": GroupedCalibrator(r.StackCalibrator())})
+    ['b', 'c']
     """
-    known = {each.make for table in METHODS.values() for each in table.values() if each.quick}
+    known = {each.make for table in METHODS.values() for each in table.values() if each.costly}
 
-    def quick(item: Any) -> bool:
-        if isinstance(item, GroupedCalibrator):
-            return quick(item.calibrator)
-        return isinstance(item, NoCalibrator) or type(item) in known
+    def costly(item: Any) -> bool:
+        return costly(item.calibrator) if isinstance(item, GroupedCalibrator) else type(item) in known
 
-    return [name for name, item in candidates.items() if quick(item)]
+    return [name for name, item in candidates.items() if costly(item)]
 
 
 def shrinking_among(candidates: Mapping[str, Any]) -> list[str]:

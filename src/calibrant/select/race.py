@@ -1,74 +1,79 @@
-"""A trial in rounds: candidates that take long leave it as soon as they fall behind."""
+"""A trial in rounds: candidates that take long leave it once they have fallen behind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import Array
-from .candidates import quick_among, ranks_of
+from .candidates import ranks_of
 from .comparison import Comparison
 from .trial import FEWEST, Trial
 
 ROUNDS = 5
+CLEAR = 2.0  # standard errors
 
 
-def raced(trial: Trial, candidates: Mapping[str, Any]) -> Comparison:
-    """The losses of candidates, some of them on the first rounds only.
+def raced(trial: Trial, candidates: Mapping[str, Any], costly: Collection[str]) -> Comparison:
+    """The losses of candidates, those of some costly ones on the first rounds only.
 
-    The splits are taken in five rounds. Those that are quick run in all. Of the others leave, after each round that
-    leaves 20 rows or more behind: those more than one standard error behind the best so far; from the second round on
-    those behind a simpler one, and all but the better half, of which the half after the third, and so on. Once a single
-    one of them is left, and is ahead of the quick ones by more than one standard error, the trial is over.
+    The splits are taken in five rounds. Of the costly ones leave, after each by which 20 rows were forecast: those more
+    than two standard errors behind the best so far; from the second round on those behind a simpler one; after the
+    third round all but the better half, after the fourth all but the better quarter. Once a single one is left, and all
+    others that run are more than two standard errors behind it, the trial is over.
 
     The loss of one that left is that of the best, plus the difference of the two on the rows that both forecast.
     """
-    race = _Race(trial, tuple(candidates), ranks_of(candidates, candidates), frozenset(quick_among(candidates)))
+    race = _Race(trial, tuple(candidates), ranks_of(candidates, candidates))
     running = dict(candidates)
     for number, part in enumerate(_rounds(trial), 1):
         race.run(part, running, alone=len(candidates) <= 2)
         standing = race.standing()
-        gone = leaving(standing, race.quick, number, len(candidates) - len(race.quick)) if race.tells else set()
+        gone = leaving(standing, costly, number) if race.tells else set()
         running = {name: item for name, item in running.items() if name in standing.names and name not in gone}
-        if race.tells and settled(standing, race.quick, set(running)):
+        if race.tells and settled(standing, costly, running):
             break
     return race.result()
 
 
-def leaving(standing: Comparison, quick: frozenset[str], number: int, costly: int) -> set[str]:
-    """Which of those that are not quick leave after a round, of so many at the start.
+def leaving(standing: Comparison, costly: Collection[str], number: int) -> set[str]:
+    """Which of the costly ones leave after a round.
 
-    >>> losses, errors = np.array([1.0, 0.9, 0.94, 0.8]), np.full(4, 0.11)
+    >>> losses, errors = np.array([1.0, 0.9, 0.94, 0.8]), np.full(4, 0.06)
     >>> table = Comparison(("none", "a", "b", "c"), losses, errors, ranks=(0, 2, 3, 3))
-    >>> sorted(leaving(table, frozenset({"none"}), 1, 3)), sorted(leaving(table, frozenset({"none"}), 2, 3))
+    >>> sorted(leaving(table, "abc", 1)), sorted(leaving(table, "abc", 3))
     (['b'], ['b'])
     """
-    least, gone = standing.loss.min(), set()
-    ordered = sorted(range(len(standing.names)), key=lambda i: (standing.loss[i], i))
-    rivals = [i for i in ordered if standing.names[i] not in quick]
-    for place, i in enumerate(rivals):
-        behind = standing.loss[i] > least + np.nan_to_num(standing.error[i])
-        simpler = any(
-            standing.loss[j] < standing.loss[i] and standing.ranks[j] < standing.ranks[i] for j in range(len(ordered))
-        )
-        late = number > 1 and (simpler or place >= ceil(costly / 2 ** (number - 1)))
-        if behind or late:
-            gone.add(standing.names[i])
-    return gone
+    clear = _clearly_behind(standing)
+    order = sorted(range(len(standing.names)), key=lambda i: (standing.loss[i], i))
+    rivals = [i for i in order if standing.names[i] in costly]
+    most = ceil(len(costly) / 2 ** max(number - 2, 0))
+    gone = {i for i in rivals if clear[i]} | set(rivals[most:])
+    if number > 1:
+        gone |= {i for i in rivals if any(_is_ahead(standing, j, i) for j in order)}
+    return {standing.names[i] for i in gone}
 
 
-def settled(standing: Comparison, quick: frozenset[str], running: set[str]) -> bool:
-    """Whether a single costly one is left and all quick ones are more than a standard error behind it."""
-    left = running - quick
-    if len(left) != 1 or standing.best not in left:
-        return False
-    near = standing.loss <= standing.loss.min() + np.nan_to_num(standing.error)
-    return not any(near[i] for i, name in enumerate(standing.names) if name in quick)
+def settled(standing: Comparison, costly: Collection[str], running: Collection[str]) -> bool:
+    """Whether a single costly one is left and all others that run are clearly behind it."""
+    clear = dict(zip(standing.names, _clearly_behind(standing), strict=True))
+    left = [name for name in running if name in costly]
+    return left == [standing.best] and all(clear[name] for name in running if name != standing.best)
+
+
+def _clearly_behind(standing: Comparison) -> NDArray[np.bool_]:
+    return np.asarray(standing.loss > standing.loss.min() + CLEAR * np.nan_to_num(standing.error))
+
+
+def _is_ahead(standing: Comparison, one: int, other: int) -> bool:
+    """Whether one is both simpler and better."""
+    return bool(standing.loss[one] < standing.loss[other] and standing.ranks[one] < standing.ranks[other])
 
 
 @dataclass(eq=False)
@@ -78,7 +83,6 @@ class _Race:
     trial: Trial
     names: tuple[str, ...]
     ranks: tuple[int, ...]
-    quick: frozenset[str]
     losses: dict[str, Array] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     rows: dict[int, float] = field(default_factory=dict)  # worth of the first so many, at the end of each round
