@@ -9,6 +9,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before NumPy is loaded
 
 from benchmarks import (  # noqa: E402
+    boosted,
     class_measures,
     classification,
     decisions,
@@ -42,6 +43,7 @@ TABLES = {
     "report": report.lines,
     "summaries": summaries.lines,
     "forecasters": forecasters.lines,
+    "boosted": boosted.lines,
 }
 
 
