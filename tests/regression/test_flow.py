@@ -10,8 +10,10 @@ from scipy.optimize import check_grad
 from sklearn.base import clone
 
 from calibrant import Gamma, Normal, Poisson, StudentT, metrics
+from calibrant.calibration.pit_watch import unwatched
 from calibrant.maps.flow import FlowMap
 from calibrant.numerics.copies import merged
+from calibrant.regression import flow
 from calibrant.regression.features import fit_basis, fit_features, weighted_quantiles
 from calibrant.regression.flow import FlowCalibrator, _Problem
 from experiments.song2019.toy.toy import toy
@@ -268,3 +270,39 @@ class TestFeatures:
         ).tolist() == [1, 2]
         rows, w = merged(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]]), np.array([1.0, 2.0, 3.0]))
         assert rows.tolist() == [1, 0] and w.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("modes", [1, 2])
+def test_vast_weights_take_no_more_evaluations_than_weight_one(monkeypatch, modes):
+    rng = np.random.default_rng(0)
+    mu = rng.uniform(0.0, 10.0, 60)
+    y = mu * rng.choice([0.0, 2.0], 60) + rng.normal(size=60) if modes == 2 else mu + 9 * rng.normal(size=60)
+    asked: list[int] = []
+    real = _Problem.likelihood
+    monkeypatch.setattr(_Problem, "likelihood", lambda self, flat: asked.append(1) or real(self, flat))
+    numbers = []
+    for weights in (None, np.full(60, 1e12)):
+        FlowCalibrator().fit(Normal(mu, 5.0), y, sample_weight=weights)
+        numbers.append(sum(asked))
+        asked.clear()
+    assert numbers[1] < 1.5 * numbers[0]
+
+
+def test_smaller_penalties_are_not_tried_once_one_has_clearly_lost(monkeypatch):
+    tried: list[float] = []
+    gains = {64.0: 0.1, 16.0: 0.2, 4.0: 0.05, 1.0: 9.0}  # nats a row of 100
+
+    def gain(self, prior):
+        penalty = round(float(prior[1] ** -2))
+        tried.append(penalty)
+        return np.full(len(self.base), gains[penalty])
+
+    monkeypatch.setattr(flow._Fold, "gain", gain)
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=100)
+    with unwatched():
+        cal = FlowCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=100))
+    assert tried == [64] * 4 + [16] * 4 + [4] * 4 and cal.penalty_ == 16
+    gains[4.0] = 0.16  # behind by 4 nats
+    with unwatched():
+        assert FlowCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=100)).penalty_ == 1

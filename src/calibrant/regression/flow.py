@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr
+from sklearn.base import clone
 
 from .._checks import Array, count
-from ..calibration.pit_watch import ConditionalCalibrator
+from ..calibration import RegressionCalibrator
+from ..calibration.pit_watch import ConditionalCalibrator, unwatched
 from ..distributions import Distribution, Mixture, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.cells import Cells
@@ -31,11 +33,12 @@ _LARGEST = 30.0  # absolute value of log a, log b, c and the w, whatever their f
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 _WARM_ROWS = 5_000  # beyond, the fit starts from the solution on that many rows
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits, beyond to about 1e-5 nats a row
-_MOST_EXACT = 1e9  # sum of weights beside which the prior says so little that the last digits take long
-_EXACT, _CLOSE, _NEAR = 1e-16, 3e-7, 1e-6  # relative changes of the loss at which a fit ends
+_MANY_COPIES = 2.5  # that a row stands for, on average, beyond which the last digits take long and tell nothing
+_EXACT, _CLOSE, _NEAR, _ROUGH = 1e-16, 3e-7, 1e-6, 1e-5  # relative changes of the loss at which a fit ends
 HELD_OUT = "held-out"
 _FOLDS = 4
 _PENALTIES = (64.0, 16.0, 4.0, 1.0)  # that compete on held-out rows, and shares of the base
+_LOST = 6.0  # nats on held-out rows by which a penalty is behind another before smaller ones are not tried
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
 
@@ -51,6 +54,11 @@ class _Sample(NamedTuple):
         """The scores of some rows."""
         mine = np.isin(self.rows, rows)
         return _Sample(self.z[mine], self.weights[mine], self.rows[mine], self.basis[mine])
+
+    @property
+    def has_many_copies(self) -> bool:
+        """Whether a row stands for several others."""
+        return bool(self.weights.sum() > _MANY_COPIES * len(np.unique(self.rows)))
 
     def affine(self) -> tuple[float, float]:
         """Shrunken location and scale of the scores."""
@@ -113,7 +121,8 @@ class FlowCalibrator(ConditionalCalibrator):
         Steps of the fit.
     pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
-        calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
+        calibrated by the other; where weights are vast, with the penalty and share of all); a warning tells if it grew
+        by more than chance explains. NaN with fewer than 40 rows.
 
     Examples
     --------
@@ -159,7 +168,8 @@ class FlowCalibrator(ConditionalCalibrator):
         self.location_, self.scale_ = sample.affine()
         prior = self._prior(self.penalty_)
         u = sample.standardised(self.location_, self.scale_)
-        found, self.n_iter_ = self._mode(u, sample.basis * prior, w)
+        exact = len(u) <= _EXACT_ROWS and not sample.has_many_copies
+        found, self.n_iter_ = self._mode(u, sample.basis * prior, w, _EXACT if exact else _CLOSE)
         self.coefficients_ = found * prior
 
     def _check(self) -> None:
@@ -191,45 +201,57 @@ class FlowCalibrator(ConditionalCalibrator):
         self.coefficients_, self.n_iter_ = np.zeros((3 + self.n_bumps, self.basis_.size)), 0
 
     def _choose(self, sample: _Sample) -> tuple[float, float]:
-        """Penalty and share of the base under which held-out outcomes are most probable."""
-        penalties = _PENALTIES if self.basis_.size > 1 else (1.0,)
-        gains, weights = [], []
-        for train, test in held_out_splits(int(sample.rows.max()) + 1, self.random_state, _FOLDS):
-            unseen = sample.part(test)
-            gains.append(self._gains(sample.part(train), unseen, penalties))
-            weights.append(unseen.weights)
-        gain, w = np.concatenate(gains, axis=1), np.concatenate(weights)
-        shares = np.array([base_premium(sample.weights.sum()), *_SHARES])
-        with np.errstate(divide="ignore"):
-            mixed = np.logaddexp(np.log1p(-shares)[:, None, None] + gain, np.log(shares)[:, None, None]) @ w
-        share, penalty = np.unravel_index(np.argmax(mixed + TRUST_IN_BASE * np.log(shares)[:, None]), mixed.shape)
-        return penalties[penalty], float(shares[share])
+        """Penalty and share of the base under which held-out outcomes are most probable.
 
-    def _gains(self, seen: _Sample, unseen: _Sample, penalties: tuple[float, ...]) -> Array:
-        """Log densities of unseen scores after fits with each penalty, over the base's."""
+        Penalties become smaller until one has clearly lost: what follows only fits the rows seen more closely.
+        """
+        folds = [
+            self._fold(sample.part(train), sample.part(test))
+            for train, test in held_out_splits(int(sample.rows.max()) + 1, self.random_state, _FOLDS)
+        ]
+        w = np.concatenate([fold.new.weights for fold in folds])
+        shares = np.array([base_premium(sample.weights.sum()), *_SHARES])
+        best, chosen = -np.inf, (_PENALTIES[0], 1.0)
+        for penalty in _PENALTIES if self.basis_.size > 1 else (1.0,):
+            gain = np.concatenate([fold.gain(self._prior(penalty)) for fold in folds])
+            with np.errstate(divide="ignore"):
+                mixed = np.logaddexp(np.log1p(-shares)[:, None] + gain, np.log(shares)[:, None]) @ w
+            mixed += TRUST_IN_BASE * np.log(shares)
+            share = int(np.argmax(mixed))
+            if mixed[share] > best:
+                best, chosen = float(mixed[share]), (penalty, float(shares[share]))
+            elif mixed[share] < best - _LOST:
+                break
+        return chosen
+
+    def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> RegressionCalibrator:
+        """A copy that has learned from these rows only; penalty and share stay where a row stands for many."""
+        if self.penalty != HELD_OUT or distinct_rows(forecasts, y, w)[2].mean() <= _MANY_COPIES:
+            return super()._refitted(forecasts, y, w)
+        with unwatched():
+            made: FlowCalibrator = clone(self).set_params(penalty=self.penalty_).fit(forecasts, y, sample_weight=w)
+        made.base_share_ = self.base_share_
+        return made
+
+    def _fold(self, seen: _Sample, unseen: _Sample) -> _Fold:
         location, scale = seen.affine()
         old, new = (
             _Problem.of(part.standardised(location, scale), part.basis, part.weights, self.centres_, self.width_)
             for part in (seen, unseen)
         )
-        coefficients, out = np.zeros(old.shape), []
-        for penalty in penalties:
-            prior = self._prior(penalty)
-            coefficients = prior * old.scaled(prior).mode(coefficients / prior, _NEAR)[0]
-            out.append(new.likelihood(coefficients.ravel())[0])
         base = -0.5 * np.square(unseen.z) - 0.5 * np.log(2 * np.pi)
-        return np.asarray(np.array(out) - np.log(scale) - base)
+        tolerance = _ROUGH if seen.has_many_copies else _NEAR
+        return _Fold(old, new, base + np.log(scale), np.zeros(old.shape), tolerance)
 
-    def _mode(self, u: Array, basis: Array, w: Array) -> tuple[Array, int]:
+    def _mode(self, u: Array, basis: Array, w: Array, tolerance: float) -> tuple[Array, int]:
         """Coefficients at the mode of the posterior density."""
         start, steps = np.zeros((3 + self.n_bumps, basis.shape[1])), 0
         pace = -(-len(u) // _WARM_ROWS)
         if pace > 1:  # every pace-th row, as many times its weight
             part = slice(pace // 2, None, pace)
-            start, steps = self._mode(u[part], basis[part], pace * w[part])
+            start, steps = self._mode(u[part], basis[part], pace * w[part], _CLOSE)
         problem = _Problem.of(u, basis, w, self.centres_, self.width_)
-        exact = len(u) <= _EXACT_ROWS and w.sum() <= _MOST_EXACT
-        found, more = problem.mode(start, _EXACT if exact else _CLOSE)
+        found, more = problem.mode(start, tolerance)
         return found, steps + more
 
     def _transform(self, forecasts: Distribution) -> Distribution:
@@ -291,3 +313,20 @@ class _Problem(Posterior):
         factor[2] = -t
         heights *= inverse * self.rises - t * self.steps
         return value, factor
+
+
+@dataclass(eq=False)
+class _Fold:
+    """Rows seen and unseen, log densities of the latter under the base, in units of the map, and where fits stand."""
+
+    old: _Problem
+    new: _Problem
+    base: Array
+    coefficients: Array
+    tolerance: float
+
+    def gain(self, prior: Array) -> Array:
+        """Log densities of unseen scores after a fit with these prior standard deviations, over the base's."""
+        found, _ = self.old.scaled(prior).mode(self.coefficients / prior, self.tolerance)
+        self.coefficients = prior * found
+        return np.asarray(self.new.likelihood(self.coefficients.ravel())[0] - self.base)
