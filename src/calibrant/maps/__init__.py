@@ -4,7 +4,7 @@ from .affine import AffineMap, identity
 from .averaged_beta import AveragedBetaMap
 from .base import Map
 from .beta import BetaMap, fit_beta
-from .flow import FlowMap
+from .flow import FlowMap, HatFlowMap
 from .kernel import fit_kernel
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 from .probability_rows import ProbabilityRows
@@ -21,6 +21,7 @@ __all__ = [
     "AveragedBetaMap",
     "BetaMap",
     "FlowMap",
+    "HatFlowMap",
     "Map",
     "PiecewiseLinearMap",
     "ProbabilityMap",
