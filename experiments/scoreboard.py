@@ -29,6 +29,7 @@ OTHERS = {
     "segments": "a hidden segment is found first, and none where nothing is wrong",
     "selection": "the choice of `AutoCalibrator` against the best single method",
     "stack": "the stack against its base on all regression sets",
+    "vast_weights": "weights of a trillion rows each do not slow fits",
     "uci": "standard splits: calibrated models beside NGBoost and XGBDistribution",
     "classification": "class probabilities: the choice against the best single method",
     "mcgrad": "class probabilities put right with the features beside them, and MCGrad's",

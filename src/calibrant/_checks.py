@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 MOST_EACH = 1e3  # rows that one point may stand for, on average, in fits
+COPIES, FEW_OUTCOMES = 3.0, 3.0  # rows that a vast weight counts as, where a forecast has so few outcomes
+_ENOUGH, _ENOUGH_EACH = (
+    6e3,
+    30.0,
+)  # rows in all, and at least for each point, that vast weights count as, where it has more
 _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 
@@ -240,16 +245,22 @@ def sample_weights(values: Any, rows: int) -> Array | None:
     return weights
 
 
-def believed(weights: Array, most: float = MOST_EACH) -> Array:
-    """Weights for a fit: scaled down where a row stands for more than ``most`` others on average.
+def believed(weights: Array, most: float = MOST_EACH, *, outcomes: float = np.inf, copies: float = COPIES) -> Array:
+    r"""Weights for a fit: scaled down where a row stands for more than ``most`` others on average.
 
-    Rows tell no more of a law than that, and maps that try to follow each of them take long to fit.
+    Rows tell no more of a law than that, and maps that try to follow each of them take long to fit. How many copies of
+    a row are believed then depends on how many different ``outcomes`` d a forecast has on average, for counts that were
+    put together have many: c up to three, else :math:`c\,(d/3)^3`; c is ``copies``. More than ``most``, than 30 of each
+    and than 6 000 in all are never needed.
 
-    >>> believed(np.array([1e14, 3e14])), believed(np.array([1.0, 3.0]))
-    (array([ 500., 1500.]), array([1., 3.]))
+    >>> believed(np.array([1e14, 3e14])), believed(np.array([1.0, 3.0])), believed(np.full(2, 1e12), outcomes=1)
+    (array([ 500., 1500.]), array([1., 3.]), array([3., 3.]))
     """
-    mean = weights.mean()
-    return weights if mean <= most else weights * (most / mean)
+    mean = float(weights.mean())
+    if mean <= most:
+        return weights
+    told = copies * max(outcomes / FEW_OUTCOMES, 1.0) ** 3
+    return weights * (min(told, max(_ENOUGH / len(weights), _ENOUGH_EACH), most) / mean)
 
 
 def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:

@@ -153,6 +153,12 @@ def _flow(rng: np.random.Generator) -> m.Map:
     return m.FlowMap(a, b, rng.normal(0, 0.5, ROWS), heights, centres, *np.tile([[0.6], [0.2], [1.2]], ROWS))
 
 
+def _hats(rng: np.random.Generator) -> m.Map:
+    smooth = _flow(rng)
+    knots = np.cumsum(rng.uniform(0.3, 1.0, (ROWS, 3)), axis=1) - 1.5
+    return m.HatFlowMap(smooth.a, smooth.b, smooth.c, smooth.heights, knots, smooth.location, smooth.scale)
+
+
 def _segments(rng: np.random.Generator) -> m.Map:
     knots = np.sort(rng.normal(0, 1, (ROWS, 4)), axis=1)
     return m.ProbabilityRows.from_log_masses(knots, np.log(rng.dirichlet(np.full(5, 3.0), ROWS)))
@@ -188,6 +194,7 @@ MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {
 
 BATCH_MAPS: dict[str, Callable[[np.random.Generator], m.Map]] = {  # one map a row, and costly
     "FlowMap": _flow,
+    "HatFlowMap": _hats,
     "ProbabilityRows": _segments,
     "SmoothRows": _smooth,
     "AveragedBetaMap": _averaged,

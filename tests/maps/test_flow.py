@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from calibrant import Normal, Recalibrated, concatenate
 from calibrant.maps import BetaMap
-from calibrant.maps.flow import FlowMap
+from calibrant.maps.flow import FlowMap, HatFlowMap
 from calibrant.numerics.tails import normal_hazard as hazard
 
 
@@ -80,3 +80,31 @@ def test_rows_slice_and_join():
 @pytest.mark.parametrize("u", [-8.0, -1.0, 0.0, 2.5, 20.0])
 def test_hazard(u):
     assert hazard(np.array(u)) == pytest.approx(np.exp(norm.logpdf(u) - norm.logsf(u)), rel=1e-12)
+
+
+def test_steps_of_hats_are_their_integrals():
+    knots, heights, u = np.array([[-1.2, -0.4, 0.1, 1.5]]), np.array([[0.7, 2.0, 0.3, 1.1]]), np.linspace(-4, 4, 17)
+    one = np.ones(1)
+    map = HatFlowMap(1.3 * one, 0.8 * one, 0.2 * one, heights, knots, 0.3 * one, 1.4 * one)
+    ends = np.array([-2.0, *knots[0], 2.9])
+
+    def slope(v):
+        tops = 2 * heights[0] / (ends[2:] - ends[:-2])
+        return np.interp(v, ends, [0.0, *tops, 0.0])  # hats add up to a line between the knots
+
+    q = ndtr(u)
+    h = 1.3 * np.log(q) - 0.8 * np.log1p(-q) + 0.2 - 0.5 * heights.sum()
+    h = h + [quad(slope, -2.0, v, points=ends, limit=200)[0] if v > -2.0 else 0.0 for v in u]
+    z = 0.3 + 1.4 * u
+    found, log_slope = map.value_and_log_slope(z[None, :])
+    assert np.allclose(ndtr(found)[0], expit(h), rtol=1e-10)
+    expected = (1.3 * hazard(-u) + 0.8 * hazard(u) + slope(u)) / 1.4 * expit(h) * expit(-h) / norm.pdf(found[0])
+    assert np.allclose(log_slope[0], np.log(expected), atol=1e-7)
+    assert np.allclose(map.inverse(found)[0], z, atol=1e-9)
+    assert np.allclose(map.row_bends, 0.3 + 1.4 * ends)
+
+
+def test_a_flow_of_hats_without_any_is_the_beta_map():
+    one, none = np.ones(2), np.empty((2, 0))
+    map, z = HatFlowMap(1.5 * one, 0.7 * one, 0.1 * one, none, none, 0 * one, one), np.linspace(-3, 3, 7)[None, :]
+    assert np.allclose(map(z)[0], BetaMap(1.5, 0.7, 0.1)(z[0])) and map.row_bends.shape == (2, 0)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils import get_tags
 
 from calibrant import CalibratedRegressor, Normal, PointCalibrator, QuantileCalibrator
-from calibrant.regression.features import distinct_rows, fit_basis, weighted_quantiles
+from calibrant.regression.features import distinct, distinct_rows, fit_basis, weighted_quantiles
 from calibrant.regression.gp_beta.inference import promise
 from calibrant.regression.gp_beta.kernels import Scaling
 
@@ -63,7 +63,18 @@ def test_points_are_columns():
     assert get_tags(PointCalibrator()).input_tags.one_d_array
 
 
-@pytest.mark.parametrize(("weights", "kept"), [([1.0, 2.0, 3.0], [3.0, 3.0]), ([1e12, 2e12, 1e12], [15.0, 5.0])])
+@pytest.mark.parametrize(("weights", "kept"), [([1.0, 2.0, 3.0], [3.0, 3.0]), ([1e12, 2e12, 1e12], [4.5, 1.5])])
 def test_equal_rows_are_one_and_none_is_believed_too_much(weights, kept):
     law, y, w = distinct_rows(Normal([1.0, 1.0, 2.0], 1.0), np.array([0.5, 0.5, 0.5]), np.array(weights))
     assert w.tolist() == pytest.approx(kept) and y.tolist() == [0.5, 0.5] and law.mean().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("outcomes", "copies"), [(1, 3.0), (3, 3.0), (4, 64 / 9), (5, 10.0), (9, 10.0)])
+@pytest.mark.parametrize("each", [2.0, 10.0, 11.0, 1e12])
+def test_vast_weights_are_believed_for_the_outcomes_that_a_forecast_has(outcomes, copies, each):
+    mu, y = np.repeat([0.0, 1.0, 5.0], outcomes), np.tile(np.arange(outcomes), 3).astype(float)
+    mu = mu + 1e-13 * np.arange(len(mu))  # forecasts that agree but for rounding are one
+    rows, w = distinct(Normal(mu, 1.0), y, np.full(len(y), each))
+    assert len(rows) == len(y) and np.allclose(w, each if each <= 10 else copies)
+    _, fewer = distinct(Normal(mu, 1.0), y, np.full(len(y), each), copies=1.0)
+    assert np.allclose(fewer, each if each <= 10 else min(max(outcomes / 3, 1.0) ** 3, 10.0))

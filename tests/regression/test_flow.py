@@ -9,9 +9,11 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.base import clone
 
-from calibrant import Gamma, Normal, Poisson, StudentT, metrics
-from calibrant.maps.flow import FlowMap
+from calibrant import Gamma, Normal, Poisson, StudentT, load, metrics, save
+from calibrant.calibration.pit_watch import unwatched
+from calibrant.maps.flow import FlowMap, HatFlowMap
 from calibrant.numerics.copies import merged
+from calibrant.regression import flow
 from calibrant.regression.features import fit_basis, fit_features, weighted_quantiles
 from calibrant.regression.flow import FlowCalibrator, _Problem
 from experiments.song2019.toy.toy import toy
@@ -268,3 +270,91 @@ class TestFeatures:
         ).tolist() == [1, 2]
         rows, w = merged(np.array([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]]), np.array([1.0, 2.0, 3.0]))
         assert rows.tolist() == [1, 0] and w.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("modes", [1, 2])
+def test_vast_weights_take_no_more_evaluations_than_weight_one(monkeypatch, modes):
+    rng = np.random.default_rng(0)
+    mu = rng.uniform(0.0, 10.0, 60)
+    y = mu * rng.choice([0.0, 2.0], 60) + rng.normal(size=60) if modes == 2 else mu + 9 * rng.normal(size=60)
+    asked: list[int] = []
+    real = _Problem.likelihood
+    monkeypatch.setattr(_Problem, "likelihood", lambda self, flat: asked.append(1) or real(self, flat))
+    numbers = []
+    for weights in (None, np.full(60, 1e12)):
+        FlowCalibrator().fit(Normal(mu, 5.0), y, sample_weight=weights)
+        numbers.append(sum(asked))
+        asked.clear()
+    assert numbers[1] < 1.5 * numbers[0]
+
+
+def test_smaller_penalties_are_not_tried_once_one_has_clearly_lost(monkeypatch):
+    tried: list[float] = []
+    gains = {64.0: 0.1, 16.0: 0.2, 4.0: 0.05, 1.0: 9.0}  # nats a row of 100
+
+    def gain(self, prior):
+        penalty = round(float(prior[1] ** -2))
+        tried.append(penalty)
+        return np.full(len(self.base), gains[penalty])
+
+    monkeypatch.setattr(flow._Fold, "gain", gain)
+    rng = np.random.default_rng(0)
+    mu = rng.normal(size=100)
+    with unwatched():
+        cal = FlowCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=100))
+    assert tried == [64] * 4 + [16] * 4 + [4] * 4 and cal.penalty_ == 16
+    gains[4.0] = 0.16  # behind by 4 nats
+    with unwatched():
+        assert FlowCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=100)).penalty_ == 1
+
+
+class TestHats:
+    def test_a_sharp_edge_is_followed_more_closely(self, tmp_path):
+        rng = np.random.default_rng(0)
+        mu = rng.uniform(-2.0, 2.0, 4000)
+        y, law = mu + rng.exponential(1 + 0.4 * mu) - 1, Normal(mu, 1.0)
+        losses = []
+        for flow_of in ({}, {"n_bumps": 12, "bumps": "hats"}):
+            with unwatched():
+                cal = FlowCalibrator(penalty=1.0, **flow_of).fit(law[:2000], y[:2000])
+            losses.append(metrics.nll(y[2000:], cal.transform(law[2000:])))
+        assert losses[1] < losses[0] - 0.03  # 0.06 on 8 000 others
+        assert cal.centres_.shape == (12,) and cal.width_ is None
+        save(cal, tmp_path / "hats.calibrant")
+        assert np.array_equal(
+            load(tmp_path / "hats.calibrant").transform(law[:9]).median(), cal.transform(law[:9]).median()
+        )
+
+    def test_knots_are_halfway_between_quantiles_and_an_even_spread(self):
+        z = np.random.default_rng(0).exponential(size=500)
+        with unwatched():
+            cal = FlowCalibrator(4, bumps="hats", penalty=1.0).fit(Normal(np.zeros(500), 1.0), z)
+        u = np.sort((z - cal.location_) / cal.scale_)
+        own = u[[62, 187, 312, 437]]  # reached by 1/8, 3/8, 5/8 and 7/8 of 500 rows
+        assert np.allclose(cal.centres_, 0.5 * own + 0.5 * np.array([-2.5, -2.5 / 3, 2.5 / 3, 2.5]))
+
+    def test_loss_is_the_log_density_of_the_map(self):
+        rng = np.random.default_rng(1)
+        u, w, knots = rng.normal(0, 1.5, 20), rng.uniform(0.5, 2, 20), np.array([-1.3, -0.2, 0.4, 1.0])
+        theta, one = 0.3 * rng.standard_normal(7), np.ones(20)
+        heights = np.tile(np.exp(theta[3:] - 3), (20, 1))
+        map = HatFlowMap(
+            np.exp(theta[0]) * one,
+            np.exp(theta[1]) * one,
+            theta[2] * one,
+            heights,
+            np.tile(knots, (20, 1)),
+            0 * one,
+            one,
+        )
+        problem = _Problem.of(u, np.ones((20, 1)), w, knots, None)
+        expected = map.log_slope(u) - 0.5 * map(u) ** 2 - 0.5 * np.log(2 * np.pi)
+        assert np.allclose(problem.likelihood(theta)[0], expected, rtol=1e-10)
+        assert check_grad(lambda t: problem.loss(t)[0], lambda t: problem.loss(t)[1], theta) < 1e-6
+
+    def test_parameters_are_checked(self, data):
+        mu, sigma, y = data
+        with pytest.raises(ValueError, match="`bumps` must be one of 'smooth', 'hats'; got 'hat'"):
+            FlowCalibrator(bumps="hat").fit(Normal(mu, sigma), y)
+        with pytest.raises(ValueError, match="`n_bumps` must be a whole number of at least 2; got 1"):
+            FlowCalibrator(1, bumps="hats").fit(Normal(mu, sigma), y)

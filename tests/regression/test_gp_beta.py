@@ -27,6 +27,7 @@ from calibrant import (
 )
 from calibrant.maps import BetaMap
 from calibrant.regression.gp_beta import calibrator as gp_beta
+from calibrant.regression.gp_beta import inference
 from calibrant.regression.gp_beta import learning as gp_beta_learning
 from calibrant.regression.gp_beta.calibrator import GPBetaCalibrator
 from calibrant.regression.gp_beta.inducing import choose_inducing
@@ -598,3 +599,18 @@ def test_the_common_map_is_the_quantile_calibrators():
     assert np.allclose(cal.transform(law).cdf(y), Recalibrated(first, cal._map(law)).cdf(y), atol=1e-9)
     with pytest.raises(ValueError, match="`base_map` must be"):
         GPBetaCalibrator(base_map="spline").fit(law, y)
+
+
+def test_vast_weights_take_no_more_steps_than_weight_one_and_learn_no_point_by_heart(monkeypatch):
+    rng = np.random.default_rng(0)
+    mu, asked = rng.normal(0.0, 2.0, 40), []
+    y, real = mu + 2 * rng.standard_normal(40), inference.evaluate
+    monkeypatch.setattr(inference, "evaluate", lambda *given: asked.append(1) or real(*given))
+    numbers, laws = [], []
+    for weights in (None, np.full(40, 1e12)):
+        laws.append(GPBetaCalibrator().fit(Normal(mu, 1.0), y, sample_weight=weights).transform(Normal(mu, 1.0)))
+        numbers.append(len(asked))
+        asked.clear()
+    assert numbers[1] < 1.5 * numbers[0]
+    fresh = mu + 2 * rng.standard_normal((200, 40))
+    assert laws[1].logpdf(fresh.T).mean() > laws[0].logpdf(fresh.T).mean() - 0.01

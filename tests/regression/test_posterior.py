@@ -105,3 +105,14 @@ def test_a_long_search_works_out_the_curvature_anew_on_its_way(problem, monkeypa
     found, steps = problem.mode(np.zeros((1, 6)), 1e-16)
     assert len(asked) > 1 and steps > 2
     assert np.allclose(found, exact, atol=1e-7)
+
+
+def test_rows_that_stand_for_several_are_not_fitted_to_the_last_digit(problem, monkeypatch):
+    asked = []
+    real = posterior._minimise
+    monkeypatch.setattr(
+        posterior, "_minimise", lambda loss, start, *how: asked.append(how[0]) or real(loss, start, *how)
+    )
+    problem.mode(np.zeros((1, 6)), 1e-15)
+    Regression(problem.basis, 10 * problem.weights, problem.y).mode(np.zeros((1, 6)), 1e-15)
+    assert asked[:2] == [1e-5, 1e-15] and asked[-2:] == [1e-15, 1e-5]

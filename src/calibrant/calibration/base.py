@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Array, believed
+from .._checks import COPIES, MOST_EACH, Array, believed
 from ..adapters import as_distribution
 from ..adapters.feature_columns import check_rows
 from ..distributions import Distribution
 from ..numerics.soundness import check_numbers
 from .contract import Takes
 from .feature_table import features_of
-from .rows import usable_rows
+from .rows import outcomes_of_a_forecast, usable_rows
 from .soundness import check_law_forecasts, example_laws
 from .threads import one_thread
 
@@ -79,6 +79,8 @@ class RegressionCalibrator(Calibrator):
     Forecasts are anything `as_distribution` takes, unless a subclass reads them otherwise.
     """
 
+    _copies: ClassVar[float] = COPIES  # of a row of vast weight that are believed, where its forecast has few outcomes
+
     def fit(self, forecasts: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Learn from n forecasts and their outcomes.
 
@@ -97,7 +99,9 @@ class RegressionCalibrator(Calibrator):
         if X is not None:
             check_rows(X, len(laws))
         beside = {} if X is None else {"X": features_of(X, rows)}
-        laws, weights = laws[rows], None if weights is None else believed(weights)
+        laws = laws[rows]
+        if weights is not None and weights.mean() > MOST_EACH:
+            weights = believed(weights, outcomes=outcomes_of_a_forecast(laws, y), copies=self._copies)
         with one_thread():
             self._fit(laws, y, weights, **beside)
             self._look_back(laws, y, weights)

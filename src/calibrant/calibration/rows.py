@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from .._checks import Array, outcomes, sample_weights
 from ..adapters.class_labels import Classes, Codes, as_labels, class_numbers, missing_labels
 from ..adapters.class_scores import ClassScores
+from ..distributions import Distribution
 
 _FEWEST = 1e-9  # rows, counted with their weights
+_DIGITS = 9  # of normal scores, to which laws agree
 
 
 class LearnableRows(NamedTuple):
@@ -46,6 +48,23 @@ def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array |
     whole = np.empty(n)
     whole[slice(None) if kept is None else kept] = values
     return used, whole[used], None if weights is None else weights[used]
+
+
+def outcomes_of_a_forecast(forecasts: Any, y: Array) -> float:
+    """How many different outcomes a law has on average; infinitely many where forecasts are no laws.
+
+    Laws are one if they say the same of two values.
+
+    >>> from calibrant import Normal
+    >>> outcomes_of_a_forecast(Normal([0.0, 0.0, 1.0, 2.0], 1.0), np.array([1.0, 2.0, 2.0, 2.0]))
+    1.33...
+    """
+    if not isinstance(forecasts, Distribution):
+        return np.inf
+    ends = np.quantile(y, [0.25, 0.75], method="nearest")[None, :]
+    said = forecasts._by_blocks(lambda part, v: part.to_normal(v), np.broadcast_to(ends, (len(y), 2)))
+    laws, rows = said.round(_DIGITS), np.column_stack([said.round(_DIGITS), y])
+    return len(np.unique(rows, axis=0)) / len(np.unique(laws, axis=0))
 
 
 def _look_like_counts(weights: Array) -> None:

@@ -5,7 +5,7 @@ from .averaged_beta import AveragedBetaMap
 from .base import Map
 from .beta import BetaMap, fit_beta
 from .composed import ComposedMap
-from .flow import FlowMap
+from .flow import FlowMap, HatFlowMap
 from .kernel import fit_kernel
 from .mixed import MixedMap
 from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
@@ -24,6 +24,7 @@ __all__ = [
     "BetaMap",
     "ComposedMap",
     "FlowMap",
+    "HatFlowMap",
     "Map",
     "MixedMap",
     "PiecewiseLinearMap",

@@ -1,7 +1,8 @@
-"""A monotone flow: the beta map with smooth steps on top, one map a row."""
+"""Monotone flows: the beta map with steps on top, one map a row."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +16,90 @@ from .base import Map, Side, across
 _CLOSE = 1e-13  # of h: beyond that there is only rounding
 
 
+def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
+    r""":math:`\sigma((u-\kappa)/s) - \tfrac12` and its slope."""
+    step = expit((u - centre) / width)
+    return step - 0.5, step * (1 - step) / width
+
+
+def hat_step(u: Array, low: Array, knot: Array, high: Array) -> tuple[Array, Array]:
+    r"""The integral of a hat less ½, and the hat: 0 up to ``low``, highest at ``knot``, 0 from ``high`` on, area 1.
+
+    >>> step, hat = hat_step(np.array([0.0, 1.0, 2.5, 4.0]), 0.0, 1.0, 4.0)
+    >>> step, hat
+    (array([-0.5   , -0.25  ,  0.3125,  0.5   ]), array([0.  , 0.5 , 0.25, 0.  ]))
+    """
+    up, down = np.clip((u - low) / (knot - low), 0.0, 1.0), np.clip((high - u) / (high - knot), 0.0, 1.0)
+    whole = high - low
+    step = ((knot - low) * up**2 + (high - knot) * (1 - down**2)) / whole
+    return step - 0.5, 2 * np.minimum(up, down) / whole
+
+
+def hat_ends(knots: Array) -> tuple[Array, Array]:
+    """Where hats at rising knots (..., J) begin and end: at the neighbours, the outer ones as far beyond.
+
+    >>> hat_ends(np.array([0.0, 1.0, 3.0]))
+    (array([-1.,  0.,  1.]), array([1., 3., 5.]))
+    """
+    first, last = 2 * knots[..., :1] - knots[..., 1:2], 2 * knots[..., -1:] - knots[..., -2:-1]
+    return np.concatenate([first, knots[..., :-1]], -1), np.concatenate([knots[..., 1:], last], -1)
+
+
+class _Flow(Map):
+    """What flows share, whatever their steps are."""
+
+    a: Array
+    b: Array
+    c: Array
+    heights: Array
+    location: Array
+    scale: Array
+
+    @abstractmethod
+    def _step(self, u: Array, j: int) -> tuple[Array, Array]:
+        """The j-th step of every row at standard scores (n,) or (n, k), between -½ and ½, and its slope."""
+
+    def _logit_and_slope(self, z: Array) -> tuple[Array, Array]:
+        """h and dh/dz."""
+        scale = across(self.scale, z)
+        u = (z - across(self.location, z)) / scale
+        a, b = across(self.a, z), across(self.b, z)
+        h = a * log_ndtr(u) - b * log_ndtr(-u) + across(self.c, z)
+        slope = a * normal_hazard(-u) + b * normal_hazard(u)
+        for j in range(self.heights.shape[1]):
+            step, rise = self._step(u, j)
+            height = across(self.heights[:, j], z)
+            h += height * step
+            slope += height * rise
+        return h, slope / scale
+
+    def __call__(self, z: Array, side: Side = "right") -> Array:
+        """Score of R(Φ(z)), from the smaller tail."""
+        return score_of_logit(self._logit_and_slope(np.asarray(z))[0])
+
+    def log_slope(self, z: Array) -> Array:
+        r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""
+        return self.value_and_log_slope(z)[1]
+
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """Both from one logit."""
+        h, slope = self._logit_and_slope(np.asarray(z))
+        t = score_of_logit(h)
+        with np.errstate(divide="ignore"):
+            return t, np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(normal_hazard(np.abs(t))))
+
+    def inverse(self, t: Array) -> Array:
+        """Solve h(z) = logit Φ(t) by guarded Newton steps."""
+        t = np.asarray(t, dtype=float)
+        with np.errstate(invalid="ignore"):
+            logit = log_ndtr(t) - log_ndtr(-t)
+        target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
+        start = across(self.location, t) + across(self.scale, t) * t
+        return self._solve(_Flow._logit_and_slope, target, start, met=_CLOSE)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class FlowMap(Map):
+class FlowMap(_Flow):
     r"""Increasing by construction, with as many shapes as steps; a batch, one map a row.
 
     .. math:: R = \sigma(h), \quad h = a\ln q - b\ln(1-q) + c + \sum_j e_j\,[\sigma((u-\kappa_j)/s) - \tfrac12],
@@ -52,40 +135,55 @@ class FlowMap(Map):
     location: Array
     scale: Array
 
-    def _logit_and_slope(self, z: Array) -> tuple[Array, Array]:
-        """h and dh/dz."""
-        scale, width = across(self.scale, z), across(self.width, z)
-        u = (z - across(self.location, z)) / scale
-        a, b = across(self.a, z), across(self.b, z)
-        h = a * log_ndtr(u) - b * log_ndtr(-u) + across(self.c, z)
-        slope = a * normal_hazard(-u) + b * normal_hazard(u)
-        for j in range(self.heights.shape[1]):
-            step = expit((u - across(self.centres[:, j], z)) / width)
-            height = across(self.heights[:, j], z)
-            h += height * (step - 0.5)
-            slope += height * step * (1 - step) / width
-        return h, slope / scale
+    def _step(self, u: Array, j: int) -> tuple[Array, Array]:
+        return smooth_step(u, across(self.centres[:, j], u), across(self.width, u))
 
-    def __call__(self, z: Array, side: Side = "right") -> Array:
-        """Score of R(Φ(z)), from the smaller tail."""
-        return score_of_logit(self._logit_and_slope(np.asarray(z))[0])
 
-    def log_slope(self, z: Array) -> Array:
-        r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""
-        return self.value_and_log_slope(z)[1]
+@dataclass(frozen=True, eq=False, repr=False)
+class HatFlowMap(_Flow):
+    r"""A flow whose steps rise as hats: its slope in h is linear between knots that lie anywhere; one map a row.
 
-    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
-        """Both from one logit."""
-        h, slope = self._logit_and_slope(np.asarray(z))
-        t = score_of_logit(h)
-        with np.errstate(divide="ignore"):
-            return t, np.asarray(np.log(slope) + log_expit(np.abs(h)) - np.log(normal_hazard(np.abs(t))))
+    .. math:: h = a\ln q - b\ln(1-q) + c + \sum_j e_j\,\Big[\int_{-\infty}^u B_j - \tfrac12\Big], \quad
+        q = \Phi(u), \; u = (z - m)/r
 
-    def inverse(self, t: Array) -> Array:
-        """Solve h(z) = logit Φ(t) by guarded Newton steps."""
-        t = np.asarray(t, dtype=float)
-        with np.errstate(invalid="ignore"):
-            logit = log_ndtr(t) - log_ndtr(-t)
-        target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
-        start = across(self.location, t) + across(self.scale, t) * t
-        return self._solve(FlowMap._logit_and_slope, target, start, met=_CLOSE)
+    and :math:`R = \sigma(h)` as of `FlowMap`; the hat :math:`B_j` is highest at knot j, 0 at its neighbours, of area 1.
+
+    Parameters
+    ----------
+    a, b, c : ndarray (n,)
+    heights, knots : ndarray (n, J)
+        :math:`e_j`, and where the hats are, rising; J is 0 or at least 2.
+    location, scale : ndarray (n,)
+        m and r.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> edge = HatFlowMap(one, one, 0 * one, np.array([[0.0, 3.0]]), np.array([[-1.0, 0.0]]), 0 * one, one)
+    >>> edge(np.array([[-1.0, 0.0, 1.0]])).round(2) + 0.0
+    array([[-1.75,  0.  ,  1.75]])
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ("a", "b", "c", "heights", "knots", "location", "scale")
+    _ascending: ClassVar[tuple[str, ...]] = ("knots",)
+
+    a: Array
+    b: Array
+    c: Array
+    heights: Array
+    knots: Array
+    location: Array
+    scale: Array
+
+    @property
+    def row_bends(self) -> Array:
+        """The knots, and where the outer hats end, in normal scores."""
+        if not self.knots.shape[1]:
+            return self.knots
+        low, high = hat_ends(self.knots)
+        places = np.concatenate([low[:, :1], self.knots, high[:, -1:]], axis=1)
+        return np.asarray(self.location[:, None] + self.scale[:, None] * places)
+
+    def _step(self, u: Array, j: int) -> tuple[Array, Array]:
+        low, high = hat_ends(self.knots)
+        return hat_step(u, *(across(each[:, j], u) for each in (low, self.knots, high)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
-from .._checks import Array, believed
+from .._checks import COPIES, Array, believed
 from ..calibration import normal_scores
 from ..distributions import Distribution, LocationScale
 from ..numerics.blocks import row_blocks
@@ -45,20 +45,23 @@ def scores_by_row(law: Distribution, y: Array, weights: Array) -> Scores:
     return Scores(z, weights if spread is None else spread, rows)
 
 
-def distinct_rows(law: Distribution, y: Array, weights: Array | None) -> tuple[Distribution, Array, Array]:
+def distinct_rows(
+    law: Distribution, y: Array, weights: Array | None, copies: float = COPIES
+) -> tuple[Distribution, Array, Array]:
     """Forecasts and outcomes in sorted order, equal ones once, with their weights, on average ten at most."""
-    rows, w = distinct(law, y, weights)
+    rows, w = distinct(law, y, weights, copies=copies)
     return law[rows], y[rows], w
 
 
 def distinct(
-    law: Distribution, y: Array, weights: Array | None, beside: Array | None = None
+    law: Distribution, y: Array, weights: Array | None, beside: Array | None = None, copies: float = COPIES
 ) -> tuple[NDArray[np.intp], Array]:
     """Places of rows whose forecast, outcome or numbers beside (n, d) differ, sorted; weights, on average ten at most.
 
     Equal up to rounding: a model may forecast two copies of a row with the last digit different. Where a few points
     stand for very many rows (weights of a survey), maps that change with the forecast would learn the points by heart:
-    60 rows of weight 1e4 cost .2 nats a row, and thirty times the seconds.
+    60 rows of weight 1e4 cost .2 nats a row, and thirty times the seconds. Weights beyond ten are
+    therefore believed for the outcomes that a forecast has (`believed`).
     """
     w = np.ones(len(y)) if weights is None else weights
     scores = law._by_blocks(lambda part, v: part.to_normal(v), y)
@@ -66,10 +69,13 @@ def distinct(
     table = np.empty((len(y), 0)) if beside is None else np.where(np.isnan(beside), np.inf, beside)
     order = np.lexsort([scores, y, *table.T[::-1], spread, centre])
     steps = [np.abs(np.diff(column[order])) for column in (y, scores, spread)]
-    apart = (steps[0] > 0) | ~(steps[1] <= _ROUNDING) | (steps[2] > _ROUNDING * np.abs(spread[order][1:]))
+    near = _ROUNDING * np.abs(spread[order][1:])
+    apart = (steps[0] > 0) | ~(steps[1] <= _ROUNDING) | (steps[2] > near)
     apart |= (table[order][1:] != table[order][:-1]).any(axis=1)
     first = np.flatnonzero(np.concatenate([[True], apart]))
-    return order[first], believed(np.add.reduceat(w[order], first), _MOST_COPIES)
+    forecasts = 1 + np.count_nonzero((np.diff(centre[order]) > near) | (steps[2] > near))
+    each = np.add.reduceat(w[order], first)
+    return order[first], believed(each, _MOST_COPIES, outcomes=len(first) / forecasts, copies=copies)
 
 
 def weighted_quantiles(values: Array, weights: Array, levels: Array) -> Array:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_ndtr
+from scipy.special import log_ndtr
+from sklearn.base import clone
 
-from .._checks import Array, count
-from ..calibration.pit_watch import ConditionalCalibrator
+from .._checks import Array, count, one_of
+from ..calibration import RegressionCalibrator
+from ..calibration.pit_watch import ConditionalCalibrator, unwatched
 from ..distributions import Distribution, Mixture, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.cells import Cells
-from ..maps.flow import FlowMap
+from ..maps.flow import FlowMap, HatFlowMap, hat_ends, hat_step, smooth_step
 from ..maps.shrunken import shrunken_affine
 from ..numerics.tails import normal_hazard
-from .features import distinct_rows, fit_basis, fit_features, scores_by_row
+from .features import distinct_rows, fit_basis, fit_features, scores_by_row, weighted_quantiles
 from .held_out import TRUST_IN_BASE, base_premium, held_out_splits
 from .posterior import Posterior
 
 FEWEST_ROWS = 11
 _REACH = 2.0  # the steps' centres span this many standard scores either way
+_HATS_REACH, _EVEN = 2.5, 0.5  # and knots of hats, as far as they are spread evenly; the rest follows the scores
 _OVERLAP = 0.4  # width of a step over the distance between centres
 _LOG_HEIGHT = -3.0  # a priori, so that little is added to the beta map
 _LINEAR, _PROCESS = 0.5, 0.7  # prior standard deviations of slopes and process
@@ -31,11 +34,12 @@ _LARGEST = 30.0  # absolute value of log a, log b, c and the w, whatever their f
 _FARTHEST = 40.0  # standard scores beyond which an outcome counts as one at that distance in the fit
 _WARM_ROWS = 5_000  # beyond, the fit starts from the solution on that many rows
 _EXACT_ROWS = 2_000  # up to that many the mode is found to many digits, beyond to about 1e-5 nats a row
-_MOST_EXACT = 1e9  # sum of weights beside which the prior says so little that the last digits take long
-_EXACT, _CLOSE, _NEAR = 1e-16, 3e-7, 1e-6  # relative changes of the loss at which a fit ends
+_MANY_COPIES = 2.5  # that a row stands for, on average, beyond which the last digits take long and tell nothing
+_EXACT, _CLOSE, _NEAR, _ROUGH = 1e-16, 3e-7, 1e-6, 1e-5  # relative changes of the loss at which a fit ends
 HELD_OUT = "held-out"
 _FOLDS = 4
 _PENALTIES = (64.0, 16.0, 4.0, 1.0)  # that compete on held-out rows, and shares of the base
+_LOST = 6.0  # nats on held-out rows by which a penalty is behind another before smaller ones are not tried
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
 
@@ -51,6 +55,11 @@ class _Sample(NamedTuple):
         """The scores of some rows."""
         mine = np.isin(self.rows, rows)
         return _Sample(self.z[mine], self.weights[mine], self.rows[mine], self.basis[mine])
+
+    @property
+    def has_many_copies(self) -> bool:
+        """Whether a row stands for several others."""
+        return bool(self.weights.sum() > _MANY_COPIES * len(np.unique(self.rows)))
 
     def affine(self) -> tuple[float, float]:
         """Shrunken location and scale of the scores."""
@@ -88,6 +97,11 @@ class FlowCalibrator(ConditionalCalibrator):
     ----------
     n_bumps : int, default 8
         J, the number of smooth steps.
+    bumps : {"smooth", "hats"}, default "smooth"
+        - "smooth": logistic steps of one width, evenly spread over ± 2 standard scores, as above.
+        - "hats": the steps rise as hats, highest at one of ``n_bumps`` knots and 0 at the next, and knots lie closer
+          where there are more scores: halfway between their quantiles and an even spread. Sharp edges, narrow peaks
+          and several modes are followed more closely from about 2 000 rows on (12 knots are good); heavy tails less.
     penalty : "held-out" or float, default "held-out"
         The prior variances of slopes and processes are divided by it: the larger, the more alike the maps of all
         forecasts. A number is taken as it is and leaves no share to the forecast itself: at 1 it costs 0.04 nats at
@@ -113,7 +127,8 @@ class FlowCalibrator(ConditionalCalibrator):
         Steps of the fit.
     pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
-        calibrated by the other); a warning tells if it grew by more than chance explains. NaN with fewer than 40 rows.
+        calibrated by the other; where weights are vast, with the penalty and share of all); a warning tells if it grew
+        by more than chance explains. NaN with fewer than 40 rows.
 
     Examples
     --------
@@ -124,17 +139,25 @@ class FlowCalibrator(ConditionalCalibrator):
     >>> law = FlowCalibrator().fit(Normal(mu, 5.0), y).transform(Normal([9.0], 5.0))
     >>> law.cdf(np.array([[4.0, 9.0, 14.0]])).round(1)
     array([[0.5, 0.5, 0.5]])
+
+    Differs from the paper in: the classifier on (q, t) of Song et al. (2018), §5, is any that is given; here it is one
+    that increases in t, fitted by the density and not at thresholds, with smooth steps or hats in u.
     """
+
+    _ascending: ClassVar[tuple[str, ...]] = ("centres_",)
+    _later: ClassVar[dict[str, Any]] = {"bumps": "smooth"}  # lacking in earlier files
 
     def __init__(
         self,
         n_bumps: int = 8,
         *,
+        bumps: str = "smooth",
         penalty: float | str = HELD_OUT,
         max_rows: int = 30_000,
         random_state: Any = None,
     ) -> None:
         self.n_bumps = n_bumps
+        self.bumps = bumps
         self.penalty = penalty
         self.max_rows = max_rows
         self.random_state = random_state
@@ -148,22 +171,35 @@ class FlowCalibrator(ConditionalCalibrator):
         self.features_ = fit_features(forecasts, weights)
         x = self.features_(forecasts)[rows]
         self.basis_ = fit_basis(x, w, self.features_.lengths, linear=_LINEAR, process=_PROCESS)
-        self.centres_ = np.linspace(-_REACH, _REACH, self.n_bumps)
-        self.width_ = _OVERLAP * 2 * _REACH / max(self.n_bumps - 1, 1)
+        sample = _Sample(z, w, rows, self.basis_(x))
+        self._place_bumps(sample)
         if w.sum() < FEWEST_ROWS:
             self._stay_as_it_is(w.sum())
             return
-        sample = _Sample(z, w, rows, self.basis_(x))
         chosen = self._choose(sample) if self.penalty == HELD_OUT else (float(self.penalty), 0.0)
         self.penalty_, self.base_share_ = chosen
         self.location_, self.scale_ = sample.affine()
         prior = self._prior(self.penalty_)
         u = sample.standardised(self.location_, self.scale_)
-        found, self.n_iter_ = self._mode(u, sample.basis * prior, w)
+        exact = _EXACT if len(u) <= _EXACT_ROWS else _CLOSE
+        tolerance = _ROUGH if sample.has_many_copies else exact
+        found, self.n_iter_ = self._mode(u, sample.basis * prior, w, tolerance)
         self.coefficients_ = found * prior
 
+    def _place_bumps(self, sample: _Sample) -> None:
+        """Centres and width of smooth steps, or the knots of hats."""
+        if self.bumps == "smooth":
+            self.centres_ = np.linspace(-_REACH, _REACH, self.n_bumps)
+            self.width_: float | None = _OVERLAP * 2 * _REACH / max(self.n_bumps - 1, 1)
+            return
+        levels = (np.arange(self.n_bumps) + 0.5) / self.n_bumps
+        own = weighted_quantiles(sample.standardised(*sample.affine()), sample.weights, levels)
+        self.centres_ = (1 - _EVEN) * own + _EVEN * np.linspace(-_HATS_REACH, _HATS_REACH, self.n_bumps)
+        self.width_ = None
+
     def _check(self) -> None:
-        count(self.n_bumps, "n_bumps", least=0)
+        one_of(self.bumps, "bumps", ("smooth", "hats"))
+        count(self.n_bumps, "n_bumps", least=0 if self.bumps == "smooth" else 2)
         count(self.max_rows, "max_rows", least=FEWEST_ROWS)
         if self.penalty != HELD_OUT and not (isinstance(self.penalty, (int, float)) and self.penalty > 0):
             raise ValueError(f"`penalty` must be {HELD_OUT!r} or a positive number; got {self.penalty!r}.")
@@ -191,45 +227,57 @@ class FlowCalibrator(ConditionalCalibrator):
         self.coefficients_, self.n_iter_ = np.zeros((3 + self.n_bumps, self.basis_.size)), 0
 
     def _choose(self, sample: _Sample) -> tuple[float, float]:
-        """Penalty and share of the base under which held-out outcomes are most probable."""
-        penalties = _PENALTIES if self.basis_.size > 1 else (1.0,)
-        gains, weights = [], []
-        for train, test in held_out_splits(int(sample.rows.max()) + 1, self.random_state, _FOLDS):
-            unseen = sample.part(test)
-            gains.append(self._gains(sample.part(train), unseen, penalties))
-            weights.append(unseen.weights)
-        gain, w = np.concatenate(gains, axis=1), np.concatenate(weights)
-        shares = np.array([base_premium(sample.weights.sum()), *_SHARES])
-        with np.errstate(divide="ignore"):
-            mixed = np.logaddexp(np.log1p(-shares)[:, None, None] + gain, np.log(shares)[:, None, None]) @ w
-        share, penalty = np.unravel_index(np.argmax(mixed + TRUST_IN_BASE * np.log(shares)[:, None]), mixed.shape)
-        return penalties[penalty], float(shares[share])
+        """Penalty and share of the base under which held-out outcomes are most probable.
 
-    def _gains(self, seen: _Sample, unseen: _Sample, penalties: tuple[float, ...]) -> Array:
-        """Log densities of unseen scores after fits with each penalty, over the base's."""
+        Penalties become smaller until one has clearly lost: what follows only fits the rows seen more closely.
+        """
+        folds = [
+            self._fold(sample.part(train), sample.part(test))
+            for train, test in held_out_splits(int(sample.rows.max()) + 1, self.random_state, _FOLDS)
+        ]
+        w = np.concatenate([fold.new.weights for fold in folds])
+        shares = np.array([base_premium(sample.weights.sum()), *_SHARES])
+        best, chosen = -np.inf, (_PENALTIES[0], 1.0)
+        for penalty in _PENALTIES if self.basis_.size > 1 else (1.0,):
+            gain = np.concatenate([fold.gain(self._prior(penalty)) for fold in folds])
+            with np.errstate(divide="ignore"):
+                mixed = np.logaddexp(np.log1p(-shares)[:, None] + gain, np.log(shares)[:, None]) @ w
+            mixed += TRUST_IN_BASE * np.log(shares)
+            share = int(np.argmax(mixed))
+            if mixed[share] > best:
+                best, chosen = float(mixed[share]), (penalty, float(shares[share]))
+            elif mixed[share] < best - _LOST:
+                break
+        return chosen
+
+    def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> RegressionCalibrator:
+        """A copy that has learned from these rows only; penalty and share stay where a row stands for many."""
+        if self.penalty != HELD_OUT or distinct_rows(forecasts, y, w)[2].mean() <= _MANY_COPIES:
+            return super()._refitted(forecasts, y, w)
+        with unwatched():
+            made: FlowCalibrator = clone(self).set_params(penalty=self.penalty_).fit(forecasts, y, sample_weight=w)
+        made.base_share_ = self.base_share_
+        return made
+
+    def _fold(self, seen: _Sample, unseen: _Sample) -> _Fold:
         location, scale = seen.affine()
         old, new = (
             _Problem.of(part.standardised(location, scale), part.basis, part.weights, self.centres_, self.width_)
             for part in (seen, unseen)
         )
-        coefficients, out = np.zeros(old.shape), []
-        for penalty in penalties:
-            prior = self._prior(penalty)
-            coefficients = prior * old.scaled(prior).mode(coefficients / prior, _NEAR)[0]
-            out.append(new.likelihood(coefficients.ravel())[0])
         base = -0.5 * np.square(unseen.z) - 0.5 * np.log(2 * np.pi)
-        return np.asarray(np.array(out) - np.log(scale) - base)
+        tolerance = _ROUGH if seen.has_many_copies else _NEAR
+        return _Fold(old, new, base + np.log(scale), np.zeros(old.shape), tolerance)
 
-    def _mode(self, u: Array, basis: Array, w: Array) -> tuple[Array, int]:
+    def _mode(self, u: Array, basis: Array, w: Array, tolerance: float) -> tuple[Array, int]:
         """Coefficients at the mode of the posterior density."""
         start, steps = np.zeros((3 + self.n_bumps, basis.shape[1])), 0
         pace = -(-len(u) // _WARM_ROWS)
         if pace > 1:  # every pace-th row, as many times its weight
             part = slice(pace // 2, None, pace)
-            start, steps = self._mode(u[part], basis[part], pace * w[part])
+            start, steps = self._mode(u[part], basis[part], pace * w[part], _CLOSE)
         problem = _Problem.of(u, basis, w, self.centres_, self.width_)
-        exact = len(u) <= _EXACT_ROWS and w.sum() <= _MOST_EXACT
-        found, more = problem.mode(start, _EXACT if exact else _CLOSE)
+        found, more = problem.mode(start, tolerance)
         return found, steps + more
 
     def _transform(self, forecasts: Distribution) -> Distribution:
@@ -238,9 +286,13 @@ class FlowCalibrator(ConditionalCalibrator):
         theta = np.clip(self.basis_(self.features_(forecasts)) @ self.coefficients_.T, -_LARGEST, _LARGEST)
         n = len(theta)
         heights = np.exp(theta[:, 3:] + _LOG_HEIGHT)
-        width, location, scale = (np.broadcast_to(v, n) for v in (self.width_, self.location_, self.scale_))
-        centres, (a, b) = np.broadcast_to(self.centres_, heights.shape), np.exp(theta[:, :2].T)
-        fitted: Map = FlowMap(a, b, theta[:, 2], heights, centres, width, location, scale)
+        centres, (a, b), c = np.broadcast_to(self.centres_, heights.shape), np.exp(theta[:, :2].T), theta[:, 2]
+        location, scale = (np.broadcast_to(v, n) for v in (self.location_, self.scale_))
+        fitted: Map = (
+            HatFlowMap(a, b, c, heights, centres, location, scale)
+            if self.width_ is None
+            else FlowMap(a, b, c, heights, centres, np.broadcast_to(self.width_, n), location, scale)
+        )
         law = Recalibrated(forecasts, UnitTails(fitted, *self.span_) if forecasts.has_heavy_tails else fitted)
         if self.base_share_ == 0:
             return law
@@ -255,15 +307,19 @@ class _Problem(Posterior):
     weights: Array
     logs: tuple[Array, Array]  # ln Φ(±u)
     hazards: tuple[Array, Array]  # their slopes, up to sign
-    steps: Array  # σ((u-κ)/s) - 1/2, (J, n)
+    steps: Array  # σ((u-κ)/s) - 1/2, or what hats rise to, (J, n)
     rises: Array  # and slopes
 
     @classmethod
-    def of(cls, u: Array, basis: Array, weights: Array, centres: Array, width: float) -> _Problem:
-        """From scores (n,) and basis (n, size)."""
-        step = expit((u - centres[:, None]) / width)
+    def of(cls, u: Array, basis: Array, weights: Array, centres: Array, width: float | None) -> _Problem:
+        """From scores (n,) and basis (n, size); steps without a width are those of hats."""
+        if width is None:
+            low, high = hat_ends(centres)
+            steps = hat_step(u, *(each[:, None] for each in (low, centres, high)))
+        else:
+            steps = smooth_step(u, centres[:, None], width)
         logs, hazards = (log_ndtr(u), log_ndtr(-u)), (normal_hazard(-u), normal_hazard(u))
-        return cls(np.ascontiguousarray(basis.T), weights, logs, hazards, step - 0.5, step * (1 - step) / width)
+        return cls(np.ascontiguousarray(basis.T), weights, logs, hazards, *steps)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -291,3 +347,20 @@ class _Problem(Posterior):
         factor[2] = -t
         heights *= inverse * self.rises - t * self.steps
         return value, factor
+
+
+@dataclass(eq=False)
+class _Fold:
+    """Rows seen and unseen, log densities of the latter under the base, in units of the map, and where fits stand."""
+
+    old: _Problem
+    new: _Problem
+    base: Array
+    coefficients: Array
+    tolerance: float
+
+    def gain(self, prior: Array) -> Array:
+        """Log densities of unseen scores after a fit with these prior standard deviations, over the base's."""
+        found, _ = self.old.scaled(prior).mode(self.coefficients / prior, self.tolerance)
+        self.coefficients = prior * found
+        return np.asarray(self.new.likelihood(self.coefficients.ravel())[0] - self.base)

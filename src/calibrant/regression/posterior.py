@@ -17,6 +17,7 @@ _CURVATURE_ROWS = 2_000  # that it is worked out from
 _LEAST_SLOPE = 1e-9
 _MOST_STEPS = 2_000
 _STEPS = 30  # after which the curvature is worked out anew
+_MANY_COPIES = 2.5  # that a row stands for, on average, beyond which that is enough
 _WALL = 1e3  # how steeply the loss rises where it is no number
 
 
@@ -55,8 +56,11 @@ class Posterior(ABC):
         """Coefficients where the loss is least, and the steps taken; ``tolerance`` is its last relative change.
 
         L-BFGS, first in the coefficients and then in units of the curvature, which are a third of the steps; where
-        these are many, the curvature is worked out anew on the way.
+        these are many, the curvature is worked out anew on the way. Where rows stand for several others, the last
+        digits take long and tell nothing: a change of 1e-5 is enough.
         """
+        if self.weights.mean() > _MANY_COPIES:
+            tolerance = max(tolerance, _ROUGH)
         found = _minimise(self.loss, start.ravel(), max(tolerance, _ROUGH), _MOST_STEPS)
         at, value, steps = found.x, float(found.fun), int(found.nit)
         while tolerance < _ROUGH and steps < _MOST_STEPS:

@@ -129,6 +129,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
     priors of the hyperparameters, for few rows.
     """
 
+    _copies: ClassVar[float] = 1.0  # more are learned by heart
     _later: ClassVar[dict[str, Any]] = {"inducing": "chosen", "base_map": None, "quantile_": None}
 
     def __init__(
@@ -152,7 +153,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
-        forecasts, y, own = distinct_rows(forecasts, y, weights)
+        forecasts, y, own = distinct_rows(forecasts, y, weights, self._copies)
         few = own.sum() <= FEW_ROWS
         if few:
             warnings.warn(
@@ -249,7 +250,7 @@ class GPBetaCalibrator(ConditionalCalibrator):
 
     def _refitted(self, forecasts: Distribution, y: Array, w: Array) -> GPBetaCalibrator:
         """Common map and posterior from these rows only; hyperparameters and inducing points stay."""
-        forecasts, y, w = distinct_rows(forecasts, y, w)
+        forecasts, y, w = distinct_rows(forecasts, y, w, self._copies)
         other = copy(self)
         other.quantile_ = self._first_map(forecasts, y, w)
         views, seen = other._views(forecasts, y, w)
