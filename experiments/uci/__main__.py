@@ -3,9 +3,10 @@
 Sets of Hernández-Lobato and Adams (2015), five splits each; ridge, forest, extra trees, gradient boosting and a deep
 ensemble as they come, calibrated by the default map, by the stack, by trees on the features, and by both. Beside them
 NGBoost and XGBDistribution, which boost the laws themselves, with the settings of their paper and documentation:
-held-out rows say how many rounds, and all rows are learned from again. Calibrators learn from out-of-fold forecasts of
-the training rows, 8 000 at most. Outcomes that are whole numbers are judged by the mass of half a unit on each side. A
-model whose package is missing is left out with a line; a finished cell is kept.
+held-out rows say how many rounds, of XGBDistribution also which of two depths and two rates, and all rows are learned
+from again. Calibrators learn from out-of-fold forecasts of the training rows, 8 000 at most. Outcomes that are whole
+numbers are judged by the mass of half a unit on each side. A model is left out with a line where its package is missing
+or some of its splits are; a finished cell is kept.
 """
 
 from __future__ import annotations
