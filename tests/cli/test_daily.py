@@ -145,3 +145,15 @@ class TestMonitor:
         frame = days(300)
         frame[frame["shop"] == "south"].to_parquet("a.parquet")
         assert told("monitor", "a.parquet", "--time", "ds", "--fail-on", "drift")["drift"] is False
+
+
+def test_class_probabilities():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 300)
+    frame = pd.DataFrame({"p_no": 1 - p, "p_yes": p, "y": np.where(rng.random(300) < p**2, "yes", "no")})
+    frame.to_csv("a.csv", index=False)
+    assert told("update", "s.calibrant", "a.csv")["new"] == 300
+    assert main(["apply", "s.calibrant", "a.csv", "-o", "out.csv"]) == 0
+    after = pd.read_csv("out.csv")["p_yes_calibrated"]
+    assert abs(after.mean() - (frame["y"] == "yes").mean()) < abs(p.mean() - (frame["y"] == "yes").mean()) / 2
+    assert told("monitor", "a.csv")["drift"]

@@ -258,7 +258,7 @@ def test_fit_begins_anew_and_clone_forgets(rng):
         ({}, {"groups": ["a"]}, "`groups` must have one label per forecast"),
         ({}, {"time": ["a", "b"]}, "`time` must be numbers or dates; got str"),
         ({}, {"time": [1.0, np.nan]}, "`time` must be present; 1 of 2 values is not"),
-        ({}, {"ids": [1]}, "`ids` must have one entry per forecast; got 1 for 2 forecasts."),
+        ({}, {"ids": [1]}, "`ids` must have one label per forecast; got shape .1,. for 2 forecasts."),
         ({"same_time": "dependent"}, {}, "`time` must be given"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from ..adapters.class_labels import Classes
 from ..adapters.class_scores import ClassScores
 from ..adapters.places import positions
 from ..calibration.labels import Labels, labels_of
+from ..calibration.online.memory import hashes_of
 from ..calibration.rows import labelled_rows, usable_rows
 from ..distributions import Distribution
 from ..metrics.classes.forecasts import ClassForecasts
@@ -66,7 +66,7 @@ class Reader:
         n = len(forecasts)
         labels = None if groups is None else labels_of(groups, n)
         times, clock = _times(time, n)
-        digests = None if ids is None else id_digests(ids, n)
+        digests = None if ids is None else hashes_of(ids, n)
         rows, kept, outcomes, what, known = _outcomes(forecasts, y, self.classes)
         at = np.arange(n)[rows]
         order = at if digests is None else at[first_seen(digests[at], self.recent)]
@@ -97,15 +97,6 @@ def _times(time: Any, rows: int) -> tuple[Array, str]:
     if places.dtype.kind == "M":
         return places.astype("M8[us]").astype(np.int64).astype(np.float64), "dates"
     return places.astype(np.float64), "numbers"
-
-
-def id_digests(ids: Any, rows: int) -> Digests:
-    """Numbers that stand for the ids of rows, the same on every machine."""
-    labels = list(ids.tolist() if hasattr(ids, "tolist") else ids)
-    if len(labels) != rows:
-        raise ValueError(f"`ids` must have one entry per forecast; got {len(labels)} for {rows} forecasts.")
-    found = b"".join(hashlib.blake2b(str(each).encode(), digest_size=8).digest() for each in labels)
-    return np.frombuffer(found, dtype="<u8").astype(np.uint64)
 
 
 def first_seen(digests: Digests, before: Digests) -> NDArray[np.bool_]:
