@@ -90,6 +90,7 @@ def test_every_calibrator_is_here():
         "AutoCalibrator",
         "DecisionCalibrator",
         "GroupedCalibrator",
+        "OnlineCalibrator",
         "PointCalibrator",
         "PriorShiftCalibrator",
     }

@@ -60,6 +60,8 @@ class OnlineCalibrator(ClassSide, Calibrator):
 
     How many rows do I need? None: the forecast is the base until something is known.
 
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0015, 0.0024, 0.0006 after 100, 300 and 1000 rows.
+
     Parameters
     ----------
     half_lives : tuple of float, default (20, 60, 200, 800)

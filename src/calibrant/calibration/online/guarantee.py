@@ -23,10 +23,11 @@ class Guarantee:
     .. math:: u_p \leftarrow u_p + \gamma\,\big(p - 1\{y < F^{-1}(u_p)\}\big)
 
     The rule of Gibbs & Candès (2021), for each end of an interval: a place at 0 or below is :math:`-\infty`, one at 1
-    or above :math:`+\infty`. Places are read in order: where they cross, at the nearest that do not (least squares),
-    and it is what was read that counts. Places that cross are read together and come closer with every row, so that
-    none is farther than :math:`\gamma` from where it is read; then :math:`-2\gamma \le u_p \le 1 + 2\gamma`, and the
-    share of outcomes below differs from p by at most :math:`(1 + 2\gamma)/(\gamma T)` after T rows, for any sequence.
+    or above :math:`+\infty`. Places are read in order: where they cross, at the nearest ones that do not (least
+    squares), and it is what was read that counts. Places that cross are read together and come closer with every row,
+    so that none is farther than :math:`\gamma` from where it is read; then :math:`-2\gamma \le u_p \le 1 + 2\gamma`,
+    and the share of outcomes below differs from p by at most :math:`(1 + 2\gamma)/(\gamma T)` after T rows, for any
+    sequence.
 
     Differs from the paper in: theirs is one rate of misses for an interval, here each end has its own.
 

@@ -70,8 +70,8 @@ class Levels:
 
     def follow(self, z: Array, w: Array, step: float) -> tuple[Array, Array]:
         """Middles (n, M) and widths (n, S, M) that were expected of a few rows; then learn from these."""
-        n, fast, z = len(z), len(self.fast), np.clip(z, -WIDEST, WIDEST)
-        weighted = np.column_stack([w * z, w])
+        n, fast, z = len(z), len(self.fast), np.minimum(np.maximum(z, -WIDEST), WIDEST)
+        weighted = np.array([w * z, w]).T
         sums = decayed_sums(self.half_lives, step, np.hstack([self.sums, self.weights]), weighted)
         level = (sums[..., 0] / sums[..., 1]).T
         before = np.concatenate([self.known, level])
@@ -79,9 +79,9 @@ class Levels:
         pairs = np.stack([w[:, None] * away * (z[:, None] - mean), w[:, None] * away**2], axis=2)
         slopes = decayed_sums((SLOPE,), step, self.slopes.ravel()[None], pairs.reshape(n, -1))[0].reshape(n, fast, 2)
         returned = level[:, -1:] + slopes[..., 0] / slopes[..., 1] * (level[:, :fast] - level[:, -1:])
-        middles = np.concatenate([self.middles, np.column_stack([np.zeros(n), level[:, :-1], returned])])
+        middles = np.concatenate([self.middles, np.concatenate([np.zeros((n, 1)), level[:, :-1], returned], axis=1)])
         errors = w[:, None] * np.square(z[:, None] - middles[:n])
-        both = np.column_stack([errors, w])
+        both = np.concatenate([errors, w[:, None]], axis=1)
         squares = decayed_sums(SPREADS, step, np.hstack([self.squares, self.counts]), both)
         width = np.sqrt(squares[..., :-1] / squares[..., -1:]).transpose(1, 0, 2)
         widths = np.concatenate([self.widths, np.maximum(width, NARROWEST)])

@@ -82,7 +82,7 @@ class Laws(NamedTuple):
             low, high = (np.insert(tails, 1, more, axis=1) for tails, more in ((low, outer[0]), (high, outer[1])))
         with np.errstate(divide="ignore"):
             found = score_of((weights * low).sum(axis=1), (weights * high).sum(axis=1))
-        return np.clip(found, -FARTHEST, FARTHEST)
+        return np.minimum(np.maximum(found, -FARTHEST), FARTHEST)
 
     def _dense(self, scores: Scores) -> Array:
         n, z = scores.size, scores.middle
@@ -91,7 +91,7 @@ class Laws(NamedTuple):
         log_width = np.log(self.widths)
         heavy = _mixed([square / width**2 - np.log(width) for _, width in HEAVY])
         normal = [(part - log_width).reshape(n, -1) for part in (square, heavy)]
-        return np.column_stack([*dense, *normal]) - HALF_LOG_2PI
+        return np.concatenate([np.array(dense).T, *normal], axis=1) - HALF_LOG_2PI
 
     def _masses(self, left: Array, right: Array) -> Array:
         ends = np.concatenate([left, right])
@@ -105,7 +105,8 @@ class Laws(NamedTuple):
         u = side * (z[:, None, None] - self.middles[:, None, :]) / self.widths
         heavy = sum(share * ndtr(u / width) for share, width in HEAVY)
         mapped = [ndtr(side * score) for score in (z, *(part(z) for part in self.maps))]
-        return np.column_stack([*mapped, *(np.reshape(part, (len(z), -1)) for part in (ndtr(u), heavy))])
+        normal = (np.reshape(part, (len(z), -1)) for part in (ndtr(u), heavy))
+        return np.concatenate([np.array(mapped).T, *normal], axis=1)
 
 
 def _mixed(logs: list[Array]) -> Array:

@@ -48,7 +48,9 @@ class Memory:
 
     def new(self, hashes: Hashes) -> Mask:
         """Which rows are not remembered, and come for the first time here."""
-        fresh = np.array([name not in self._known for name in hashes.tolist()], dtype=bool)
+        fresh = np.ones(len(hashes), dtype=bool)
+        if self._known:
+            fresh = np.array([name not in self._known for name in hashes.tolist()], dtype=bool)
         if len(hashes) > 1:
             first = np.zeros(len(hashes), dtype=bool)
             first[np.unique(hashes, return_index=True)[1]] = True
@@ -57,6 +59,7 @@ class Memory:
 
     def keep(self, hashes: Hashes) -> None:
         """Remember these, and forget the oldest where they are too many."""
+        hashes = hashes[-MOST:]
         whole = np.concatenate([self.hashes, hashes])
         self._known.update(hashes.tolist())
         self._known.difference_update(whole[:-MOST].tolist())

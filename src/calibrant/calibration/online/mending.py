@@ -99,7 +99,7 @@ class Mending:
         fitted = self.scores.shapes[0]
         gain = np.zeros(scores.size)
         if fitted.fitted_at:
-            logs = np.column_stack([gain, _gain(fitted.map, scores)])
+            logs = np.array([gain, _gain(fitted.map, scores)]).T
             gain, _ = self.shares.learn(logs, scores.weights, step)
         self.scores.add(scores, step, heavy_tails=False)
         return gain
