@@ -199,6 +199,16 @@ def test_forged_ranks(scores, mass):
         RankedScores(np.array(scores), np.array(mass))._check_sound()
 
 
+@pytest.mark.parametrize("forged", [{"parts_": {}}, {"ratio_is_": "told"}, {"mass_unit_": 0.0}, {"guarantee_": 1}])
+def test_forged_calibrators(forged, rng):
+    law, y = forecasts(rng, 9)
+    cal = ConformalCalibrator().fit(law, y, ratio=np.ones(9))
+    cal._check_sound()
+    vars(cal).update(forged)
+    with pytest.raises(ValueError, match="ConformalCalibrator"):
+        cal._check_sound()
+
+
 BAD = {
     "score": ({"score": "best"}, {}, "`score` must be one of"),
     "map": ({"map": "step"}, {}, "`map` may be 'step' with score='signed' only"),

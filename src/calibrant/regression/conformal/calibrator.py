@@ -367,6 +367,10 @@ class ConformalCalibrator(RegressionCalibrator):
         for part in (self.all_rows_, *self.parts_.values()):
             if not isinstance(part, Part) or not isinstance(part.ends, (AbsoluteEnds, BandEnds, SignedEnds)):
                 raise ValueError("ConformalCalibrator.parts_ must be ends and a map for each group.")
+        if (self.by is None and ALL not in self.parts_) or not isinstance(self.guarantee_, str):
+            raise ValueError("ConformalCalibrator must have a part for all rows, and words of its guarantee.")
+        if self.ratio_is_ not in (None, GIVEN, LEARNED) or not (self.ratio_is_ is None or 0 < self.mass_unit_ < np.inf):
+            raise ValueError("ConformalCalibrator.ratio_is_ must be None, or have a positive unit of mass.")
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if what it makes of examples are no forecasts; of what needs more than laws, its parts."""
