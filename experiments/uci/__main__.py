@@ -47,8 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(name, flush=True)
     rows = _rows(cells.done, sets, models, options.splits)
     claims = list(verdict(rows))
-    told = [row["model"] for row in rows]
-    text = [*page(rows, options.splits, [model for model in models if model not in told]), "", *claims]
+    told = {row[key] for row in rows for key in ("model", "set")}
+    text = [*page(rows, options.splits, [name for name in (*models, *sets) if name not in told]), "", *claims]
     text[-len(claims) :] = [f"- {each}" for each in claims] if claims else [""]
     print("", *text, sep="\n")
     if not options.quick:

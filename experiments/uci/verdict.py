@@ -97,8 +97,8 @@ def page(rows: Sequence[dict[str, Any]], splits: int, missing: Sequence[str]) ->
     yield f"# Standard splits for probabilistic regression: means ± standard errors of {splits} splits"
     yield f"\nWays of calibrating: {', '.join(WAYS)}; both is the stack, then features. Least is best but in the last."
     yield "Peers are set as in their paper and documentation; held-out rows say how many rounds, then all are used."
-    for model in missing:
-        yield f"\n{TITLES[model]} is left out: its package is missing, or some of its splits are."
+    for name in missing:
+        yield f"\n{TITLES.get(name, name)} is left out: its package is missing, or its splits are not all done."
     for name in dict.fromkeys(row["set"] for row in rows):
         mine = [row for row in rows if row["set"] == name]
         keys = [key for key in KEYS if key in mine[0]["mean"]]
