@@ -114,6 +114,8 @@ class Stream:
     # ---- learning ----
     def learn(self, scores: Scores, step: float, outer: Seen | None = None, *, most: int = EXACT) -> Seen:
         """What was said of the scores before they came, nothing of all but the last ``most``; then learn from them."""
+        if scores.size == 1 <= most:
+            return self._learn(scores, step, outer)
         found = Seen.none(scores.size)
         start = max(0, scores.size - most)
         if start:
