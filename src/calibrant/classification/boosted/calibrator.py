@@ -13,7 +13,7 @@ from ..._checks import Array
 from ...adapters.class_labels import Codes
 from ...adapters.class_scores import ClassScores
 from ...adapters.feature_columns import check_rows
-from ...calibration.boosting.features import given, standardised, standards
+from ...calibration.boosting.features import given, said_of, standardised, standards
 from ...calibration.boosting.from_lightgbm import need_lightgbm
 from ...calibration.boosting.growing import Growth, boost, nothing
 from ...calibration.feature_table import FeatureTable, features_of
@@ -192,7 +192,7 @@ class BoostedClassCalibrator(ScoreCalibrator):
         raw = self._raw(scores, X)
         if not self.n_rounds_:
             return scores.probabilities() if self.map_ is None else probabilities_of(z)
-        return probabilities_of(z + self.stretch_ * self.forest_(standardised(raw, self.centres_, self.spreads_)))
+        return probabilities_of(z + self.stretch_ * said_of(self.forest_, raw, self.centres_, self.spreads_))
 
     # ---- features ----
     @property
