@@ -77,7 +77,7 @@ def command(
     save(fitted, output, metadata=kept)
     for text in notes:
         note(text)
-    promised = {"guarantee": fitted.guarantee_} if hasattr(fitted, "guarantee_") else {}
+    promised = {"guarantee": text for name, text in vars(fitted).items() if name == "guarantee_"}
     if json:
         about = {"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_}
         return say_json({**about, **promised, **kept})
