@@ -77,7 +77,8 @@ def command(
     save(fitted, output, metadata=kept)
     for text in notes:
         note(text)
-    promised = {"guarantee": text for name, text in vars(fitted).items() if name == "guarantee_"}
+    told = vars(fitted).get("guarantee_")
+    promised = {"guarantee": told} if told else {}
     if json:
         about = {"calibrator": str(output), "method": type(fitted).__name__, "rows": fitted.n_rows_}
         return say_json({**about, **promised, **kept})

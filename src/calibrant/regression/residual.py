@@ -123,7 +123,7 @@ class ResidualCalibrator(SummarisedCalibrator):
     def _values(self, forecasts: _Points, y: Array, weights: Array | None) -> Array:
         """The feature of each row, in units of its second column."""
         parts = parts_of(self.feature)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             values = checked_values(parts, y, forecasts.loc)
             if len(parts) > 1:
                 self.part_scales_ = np.array([self._check_scale(root_mean_square(v, weights)) for v in values])
