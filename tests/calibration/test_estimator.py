@@ -42,7 +42,7 @@ def test_warnings_point_at_the_caller(model, y, options):
 
 def test_parameters_come_in_one_order():
     shared = list(inspect.signature(CalibratedEstimator.__init__).parameters)
-    for kind, own in ((CalibratedRegressor, {"levels"}), (CalibratedClassifier, {"decision"})):
+    for kind, own in ((CalibratedRegressor, {"levels", "online"}), (CalibratedClassifier, {"decision"})):
         assert [name for name in inspect.signature(kind.__init__).parameters if name not in own] == shared
 
 

@@ -46,8 +46,7 @@ class ComposedMap(Map):
             return np.empty(0)
         return np.unique(np.concatenate([self.first.bends, self.first.inverse(self.second.bends)]))
 
-    def __getitem__(self, rows: Any) -> Self:
-        """The maps of these rows."""
+    def _pick(self, rows: Any) -> Self:
         return type(self)(self.first[rows], self.second[rows])
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
