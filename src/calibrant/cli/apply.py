@@ -119,7 +119,8 @@ def command(
     fitted, saved = load(calibrator), describe(calibrator)["metadata"]
     if not hasattr(fitted, "transform"):
         kind = type(fitted).__name__
-        raise ValueError(f"`{calibrator}` holds a forecaster, {kind}, which predicts from features; give a calibrator.")
+        what = f"a forecaster, {kind}, which predicts from features" if hasattr(fitted, "predict") else kind
+        raise ValueError(f"`{calibrator}` holds {what}; give a calibrator.")
     if json and str(output) == PIPE:
         raise ValueError("--json is for results; with -o - the table itself is written to stdout.")
     source = open_table(table, asked.reading)

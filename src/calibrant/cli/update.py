@@ -33,8 +33,9 @@ def command(state: STATE, table: TABLE, *, asked: Asked, json: JSON = False) -> 
     """Learn from the outcomes of a day how forecasts are off now, and keep it in a file that `apply` takes.
 
     What is old is forgotten, and nothing is learned twice: give the same table again, or one that begins where the last
-    one began, with --id or --time telling rows apart. Rows whose outcome is not known yet may come again. With --group,
-    each group is followed by itself, with --horizon each step ahead.
+    one began, with --id or --time telling rows apart. Rows whose outcome is not known yet may come again; with --time,
+    as long as no later one of their group was learned. With --group, each group is followed by itself, with --horizon
+    each step ahead.
 
     **Example:** `calibrant update shop.calibrant yesterday.parquet --time ds --group shop`
     """
