@@ -18,6 +18,7 @@ _SMALLEST = 1e-200  # tails below are worked out in logs
 _AROUND = np.array([-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0])  # scales from a law's middle where integrals are split
 _ROUGH = np.sinh(np.linspace(-3.0, 3.0, 41))  # where roots are looked for first
 _SEEN = 1e-3  # share of a law whose places are looked at in integrals
+_APART = 0.25  # of the narrowest law, or of 1: places that are nearer to each other count once
 _REPEATED = 64  # scores, beyond which equal ones are solved once
 
 
@@ -69,11 +70,13 @@ class MixedMap(Map):
 
     @property
     def bends(self) -> Array:
-        """Places in the middles and tails of the laws, and where the maps bend."""
+        """Places in the middles and tails of the laws, and where the maps bend, not too many of them."""
         seen = self.shares > _SEEN
         near = self.locations[seen, None] + self.scales[seen, None] * _AROUND
         bent = [part.bends for part, share in zip(self.maps, self.map_shares, strict=True) if share > _SEEN]
-        return np.unique(np.concatenate([near.ravel(), *bent]))
+        places = np.unique(np.concatenate([near.ravel(), *bent]))
+        cells = np.floor(places / (_APART * min(1.0, self.scales[seen].min(initial=1.0))))
+        return places[np.unique(cells, return_index=True)[1]]
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """T(z)."""
