@@ -29,6 +29,7 @@ MOST = 20_000  # members
 MOST_PARTS, MOST_ENTRIES = 60_000, 1_000_000  # objects of classes, and values of any kind, in the text
 DEEPEST = 200  # brackets in one another
 _TOLD = 300  # letters of a reason
+_LETTERS = 0x10FFFF  # the last one there is
 _EMPTY = 10_000  # numbers that an empty array may seem to have, but for its sides of length 0
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(..)\{'descr': '([<>|][biufU]\d{1,7})', 'fortran_order': (True|False), "
@@ -143,8 +144,8 @@ def _array(member: bytes) -> NDArray[Any]:
     if math.prod(shape) * dtype.itemsize != len(member) - header.end() or seems > max(math.prod(shape), _EMPTY):
         raise ValueError("an array is not as long as it says.")
     flat = np.frombuffer(member, dtype, offset=header.end())
-    if dtype.kind == "U":
-        flat.tolist()  # raises ValueError where there is no such letter
+    if dtype.kind == "U" and np.frombuffer(member, f"{dtype.str[0]}u4", offset=header.end()).max(initial=0) > _LETTERS:
+        raise ValueError("an array of texts has letters that do not exist.")
     return flat.reshape(shape, order="F" if header[3] == b"True" else "C").copy(order="K")
 
 
