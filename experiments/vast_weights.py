@@ -85,6 +85,17 @@ def samples(contestant: Contestant, n: int, seed: int = 0) -> Iterator[tuple[str
     yield "too sure", *(_of_classes(rng, rows, k) for rng, rows in ((known, n), (fresh, FRESH)))
 
 
+def refused(contestant: Contestant, old: Sample) -> str | None:
+    """Why it does not take such forecasts, with weights or without; None where it does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit_with(clone(contestant.calibrator), old.forecasts, old.y, X=old.X)
+        except ValueError as reason:
+            return str(reason)
+    return None
+
+
 def verdict(contestant: Contestant, old: Sample, new: Sample, repeats: int = 3) -> Verdict:
     """CPU seconds of fits, and log scores of fresh rows."""
     seconds, losses = [], []
@@ -142,6 +153,9 @@ def main() -> int:
     for contestant in chosen:
         for n in options.rows:
             for name, old, new in samples(contestant, n):
+                if (reason := refused(contestant, old)) is not None:
+                    print(f"{contestant.what:14s}{contestant.name:20s}{name:10s}{n:5d}  {reason}", flush=True)
+                    continue
                 found = verdict(contestant, old, new, options.repeats)
                 held.append(found.holds)
                 print(

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from calibrant import Normal, load, metrics, save
+from calibrant import Normal, Poisson, load, metrics, save
 from calibrant.regression.gpc import GPCCalibrator
 from calibrant.regression.gpc.laplace import Evidence, Pairs
 from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
@@ -288,3 +288,8 @@ def test_few_rows_without_a_quantile_map():
 
 def test_scores_beyond_a_thousand_are_as_one_at_a_thousand():
     assert Logit().offset(np.array([-1500.0, 1500.0])).tolist() == Logit().offset(np.array([-1e3, 1e3])).tolist()
+
+
+def test_counts_are_refused_in_words():
+    with pytest.raises(ValueError, match="`forecasts` must have densities; Poisson has none. Use DensityCalibrator"):
+        GPCCalibrator().fit(Poisson(np.full(50, 3.0)), np.arange(50.0) % 6)

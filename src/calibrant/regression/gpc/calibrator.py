@@ -147,6 +147,9 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
+        if forecasts.is_discrete:
+            none = f"{type(forecasts).__name__} has none"
+            raise ValueError(f"`forecasts` must have densities; {none}. Use DensityCalibrator or StackCalibrator.")
         w = np.ones(len(y)) if weights is None else weights
         self.quantile_: QuantileCalibrator | None = self._first_map(forecasts, y, weights)
         law = self._mapped(forecasts)
