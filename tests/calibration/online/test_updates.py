@@ -137,3 +137,11 @@ def test_an_estimator_that_goes_on_learning(rng):
 def test_what_cannot_be_is_told(parameters, beside, told):
     with pytest.raises(ValueError, match=told):
         OnlineCalibrator(**parameters).update(Normal([0.0, 1.0], 1.0), [0.0, 1.0], **beside)
+
+
+def test_vast_weights_are_rows_that_come_once():
+    y = np.random.default_rng(0).normal(0.0, 2.0, 40)
+    laws = Normal(np.zeros(40), 1.0)
+    plain, vast = (OnlineCalibrator().update(laws, y, sample_weight=w) for w in (None, np.full(40, 1e12)))
+    new = Normal([0.0], 1.0)
+    assert np.allclose(vast.transform(new).interval(0.9), plain.transform(new).interval(0.9), rtol=1e-9)

@@ -381,7 +381,7 @@ def _scores(laws: Distribution, y: Array, weights: Array | None) -> tuple[Scores
     left, right = score_intervals(laws, y) if laws.has_atoms else (z, z)
     if weights is None:
         return Scores.between(left, right, np.ones(len(y))), None
-    weights = believed(weights, MOST_EACH)
+    weights = believed(weights, MOST_EACH, outcomes=1.0, copies=1.0)
     times = np.ceil(weights).astype(np.intp)
     copies = np.repeat(np.arange(len(y)), times)
     share = (weights / times)[copies]

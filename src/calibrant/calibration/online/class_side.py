@@ -15,7 +15,7 @@ from ..labels import Labels, rows_by_label
 from ..rows import labelled_rows
 from .class_stream import CLIP, ClassStream
 
-MOST_EACH = 100.0  # rows that one row may stand for, on average
+MOST_EACH = 10.0  # rows that one row may stand for, on average; where they are more, each is a step by itself
 
 
 class ClassSide:
@@ -40,7 +40,7 @@ class ClassSide:
     def _learn_classes(self, table: ClassScores, codes: Codes, weights: Array | None, keys: Labels | None) -> None:
         log_p = _logs(table.in_order_of(self.classes_))
         if weights is not None:
-            weights = believed(weights, MOST_EACH)
+            weights = believed(weights, MOST_EACH, outcomes=1.0, copies=1.0)
             times = np.ceil(weights).astype(np.intp)
             copies = np.repeat(np.arange(len(codes)), times)
             log_p, codes, weights = log_p[copies], codes[copies], (weights / times)[copies]
