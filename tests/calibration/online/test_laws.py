@@ -10,7 +10,7 @@ from scipy.stats import norm
 from calibrant import Normal, OnlineCalibrator, load, save
 from calibrant.calibration.online.guarantee import RATE, Guarantee
 from calibrant.calibration.online.levels import Levels
-from calibrant.calibration.online.looks import HEAVY, Laws, Scores
+from calibrant.calibration.online.looks import HEAVY, Laws, Scores, scores_of
 from calibrant.calibration.online.shares import DOUBT, RATES, Shares
 from calibrant.calibration.online.stream import Stream
 from calibrant.maps import AffineMap
@@ -53,7 +53,7 @@ def test_levels_are_decayed_means_of_what_was_known(rng):
 def test_what_forecasters_say_of_scores(rng):
     z, middles, widths = rng.normal(size=4), rng.normal(size=(4, 2)), np.exp(rng.normal(size=(4, 3, 2)))
     laws = Laws([AffineMap(0.3, 0.8)], middles, widths)
-    logs, weights = laws.log_densities(scores(z)), np.full((4, 14), 1 / 14)
+    (logs, (look,)), weights = laws.log_densities(scores(z)), np.full((4, 14), 1 / 14)
     plain = norm.pdf(z[:, None, None], middles[:, None], widths)
     heavy = sum(share * norm.pdf(z[:, None, None], middles[:, None], width * widths) for share, width in HEAVY)
     np.testing.assert_allclose(np.exp(logs[:, 0]), norm.pdf(z))
@@ -61,10 +61,10 @@ def test_what_forecasters_say_of_scores(rng):
     np.testing.assert_allclose(np.exp(logs[:, 2:8]), plain.reshape(4, -1))
     np.testing.assert_allclose(np.exp(logs[:, 8:]), heavy.reshape(4, -1))
     atom = Scores.between(z - 1e-4, z + 1e-4, np.ones(4))
-    np.testing.assert_allclose(laws.log_densities(atom) - np.log(2e-4), logs, atol=1e-4)
+    np.testing.assert_allclose(laws.log_densities(atom)[0] - np.log(2e-4), logs, atol=1e-4)
     below = norm.cdf(z) + norm.cdf(0.3 + 0.8 * z) + norm.cdf(z[:, None, None], middles[:, None], widths).sum((1, 2))
     below += sum(s * norm.cdf(z[:, None, None], middles[:, None], w * widths).sum((1, 2)) for s, w in HEAVY)
-    np.testing.assert_allclose(norm.cdf(laws.scores_of(z, weights)), below / 14)
+    np.testing.assert_allclose(norm.cdf(scores_of(look, weights)), below / 14)
 
 
 def test_the_law_has_the_densities_that_it_was_weighed_by(rng):
