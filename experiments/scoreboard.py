@@ -39,6 +39,7 @@ OTHERS = {
     "drift": "calm runs raise few alarms, changes are noticed soon and their dates named",
     "fuzz_loader": "files of calibrators, mutated: none is loaded that should not be",
     "kill_writes": "writers killed at random: nothing is lost",
+    "kill_updates": "a daily job killed at random: no day is lost or learned twice",
 }
 HEAD = """# Experiments
 

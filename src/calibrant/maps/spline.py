@@ -161,7 +161,7 @@ class SplineMap(Map):
         out -= knot.take(piece)
         out *= 2.0 * bend.take(piece)
         out += slope.take(piece)
-        return np.log(out, out=out)
+        return np.asarray(np.log(out, out=out))
 
 
 def _finite_only(function: Callable[[Array], Array], z: Array) -> Array:
