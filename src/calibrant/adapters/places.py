@@ -28,9 +28,7 @@ def positions(x: Any, rows: int, name: str = "x") -> NDArray[Any]:
     elif places.dtype.kind == "O":
         places = to_array(places, name)
     if places.dtype.kind not in "biufM":
-        raise TypeError(
-            f"`{name}` must be numbers, dates, or texts such as 2024-01-31; got {type(places[0]).__name__} {places[0]!r}."
-        )
+        raise TypeError(_told(name, places[0]))
     complain(name, "present", places, np.isnat(places) if places.dtype.kind == "M" else np.isnan(places))
     return places
 
@@ -61,5 +59,9 @@ def _dates(values: NDArray[Any], name: str) -> NDArray[Any]:
         return np.array(plain, dtype="datetime64[us]")
     except (TypeError, ValueError) as reason:
         first = next(value for value in plain if value is not None)
-        got = f"got {type(first).__name__} {first!r}"
-        raise TypeError(f"`{name}` must be numbers, dates, or texts such as 2024-01-31; {got}.") from reason
+        raise TypeError(_told(name, first)) from reason
+
+
+def _told(name: str, first: Any) -> str:
+    got = f"got {type(first).__name__} {first!r}"
+    return f"`{name}` must be numbers, dates, or texts such as 2024-01-31; {got}."
