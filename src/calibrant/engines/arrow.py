@@ -177,7 +177,7 @@ def compare(
     beside["horizon"] = rows.horizon
     trial = Trial.of(forecasts, y, sample_weight=rows.weights, cv=cv, **beside)
     grouped, features = rows.groups is not None, rows.features is not None
-    chosen = named(candidates, trial.forecasts, grouped=grouped, features=features)
+    chosen = named(candidates, trial.forecasts, grouped=grouped, features=features, ordered=rows.time is not None)
     if features and not see_features(chosen):
         remedy = "boosted does, of distributions: pip install 'calibrant[boost]'"
         raise RoleError("no calibrator that is tried uses {feature}; {remedy}.", remedy=remedy)

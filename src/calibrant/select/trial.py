@@ -34,7 +34,7 @@ from .splits import Split, split_rows
 
 Progress = Callable[[int, int], Any]
 MOST_KEPT = 20_000  # rows whose draws are kept
-MOST_STEPS = 20  # of one that goes on learning, in each block of time
+MOST_STEPS = 10  # of one that goes on learning, in each block of time
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
