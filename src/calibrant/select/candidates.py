@@ -22,6 +22,7 @@ from .none import NoCalibrator
 
 BY_GROUP = " by group"
 QUICK = "quick"
+ONLINE = "online"
 _ONE_A_GROUP, _UNKNOWN = 10, 1000  # ranks
 
 
@@ -94,7 +95,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True, costly=True),
         "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm", costly=True),
         "conformal": Method(r.ConformalCalibrator, rank=3),
-        "online": Method(OnlineCalibrator, rank=6, costly=True, follows=True),
+        ONLINE: Method(OnlineCalibrator, rank=6, costly=True, follows=True),
     },
     "points": {
         "residual": Method(r.ResidualCalibrator, True, True),
@@ -117,7 +118,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "kernel-densities": Method(c.KernelDensitiesCalibrator, rank=7),
         "pairwise": Method(c.PairwiseCalibrator, classes=3, rank=4),
         "ecoc": Method(c.ECOCCalibrator, of_margins=False, classes=3, rank=4),
-        "online": Method(partial(OnlineCalibrator, kind="probabilities"), of_margins=False, rank=9, follows=True),
+        ONLINE: Method(partial(OnlineCalibrator, kind="probabilities"), of_margins=False, rank=9, follows=True),
     },
 }
 """By kind of forecasts, then by name."""
