@@ -11,7 +11,16 @@ import pytest
 from calibrant import Gumbel, Laplace, Logistic, Mixture, Normal, Recalibrated, StudentT, Truncated, concatenate
 from calibrant.distributions import LocationScale
 from calibrant.distributions.shifted import Shifted
-from calibrant.maps import AffineMap, AveragedBetaMap, BetaMap, PiecewiseLinearMap, SplineMap, UnitTails
+from calibrant.maps import (
+    AffineMap,
+    AveragedBetaMap,
+    BetaMap,
+    PiecewiseLinearMap,
+    SplineMap,
+    UnitTails,
+    fit_isotonic,
+    fit_step,
+)
 from tests.common.examples import BATCH_MAPS, LAWS, MAPS
 
 KNOTS = np.array([-1.0, 0.0, 1.0])
@@ -128,3 +137,19 @@ def test_slopes_of_nested_laws_add(kind):
     y, step = np.array([0.4, 2.0]), 1e-6
     slope = (law.to_normal(y + step) - law.to_normal(y - step)) / (2 * step)
     np.testing.assert_allclose(np.exp(law.log_slope(y)), slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Normal(np.linspace(-3, 3, 4096), 1.5), StudentT(np.zeros(4096), 1.0, 2.0), Logistic(np.zeros(4096), 0.5)],
+    ids=repr,
+)
+def test_tables_of_scores_of_many_rows_are_right(law, rng):
+    y = law.sample(1, rng)[:, 0] * 1.5
+    y[:4] = 1e6, -1e6, np.inf, np.nan
+    same = Recalibrated(law, BetaMap())
+    np.testing.assert_allclose(same.crps(y), law.crps(y), rtol=3e-10)
+    bent, step = fit_isotonic(rng.normal(0.3, 1.3, 60)), fit_step(rng.normal(size=30))
+    for map in (BetaMap(2.0, 0.7, -0.4), UnitTails(SMOOTH, -1.0, 1.0), bent, step):
+        whole, few = Recalibrated(law, map), slice(0, 4096, 41)
+        np.testing.assert_allclose(whole.crps(y)[few], whole[few].crps(y[few]), rtol=3e-10)
