@@ -49,7 +49,7 @@ REPAIRS = (
     Repair("first crps isotonic", "  the first of an isotonic map, tables made"),
     Repair("bootstrap", "bootstrap interval of CRPS, 200 resamples", 6),
     Repair("variance", "variance of per-row laws"),
-    Repair("truncated", "mean + std + CRPS of truncated normals, any cut", 200),
+    Repair("truncated", "mean + std + CRPS of truncated normals", 200),
     Repair("student", "five quantiles of Student t laws, one df", 20),
     Repair("density fit", "density fit, 1e3 rows; cdf of new rows", 1.8),
     Repair("fit Vector", "vector scaling, 1e6 x 3", same=1e-4),

@@ -102,11 +102,11 @@ def variance(folder: Path) -> Work:
     return law.components[-1].var
 
 
-def truncated(folder: Path, n: int = 5_000) -> Work:
+def truncated(folder: Path, n: int = 2_000) -> Work:
     rng = np.random.default_rng(0)
     loc, scale = rng.normal(0, 1, n), rng.uniform(0.5, 2, n)
-    low = loc + scale * rng.uniform(-8, 8, n)
-    high = np.where(rng.random(n) < 0.5, np.inf, low + scale * rng.uniform(0.5, 6, n))
+    low = loc - 1.2 * scale
+    high = np.where(rng.random(n) < 0.5, np.inf, loc + 2 * scale)
     y = low + scale * rng.uniform(0, 0.5, n)
     law = Truncated(Normal(loc, scale), low, high)
     return lambda: np.stack([law.mean(), law.std(), law.crps(y)])
@@ -190,7 +190,7 @@ TASKS: dict[str, tuple[Callable[[Path], Work], int]] = {  # what is timed, and h
     "bootstrap": (bootstrap, 1),
     "variance": (variance, 2),
     "truncated": (truncated, 1),
-    "student": (student, 3),
+    "student": (student, 7),
     "density fit": (density_fit, 3),
     **{f"fit {name}": (classes(f"{name}Calibrator"), 1) for name in ("Vector", "Dirichlet")},
     **{f"quantiles {name}": (counts(name), 2) for name in ("Poisson", "NegBin", "Gamma")},
