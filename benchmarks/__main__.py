@@ -1,7 +1,11 @@
-"""``python -m benchmarks [name …]``: print the tables; exit 1 if a promise is missed."""
+"""``python -m benchmarks [name …]``: print the tables; exit 1 if a promise is missed.
+
+``floor`` is measured beside an older copy: ``python -m benchmarks floor --old DIR [--only TASK]``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 
@@ -15,6 +19,7 @@ from benchmarks import (  # noqa: E402
     decisions,
     density,
     ensembles,
+    floor,
     forecasters,
     gp_beta,
     gpc,
@@ -44,14 +49,20 @@ TABLES = {
     "summaries": summaries.lines,
     "forecasters": forecasters.lines,
     "boosted": boosted.lines,
+    "floor": floor.lines,
 }
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(TABLES))
+    parser.add_argument("--old", help="working tree of an older commit, for floor")
+    parser.add_argument("--only", default="", help="tasks of floor whose name begins with this")
+    told = parser.parse_args(arguments)
     missed = 0
-    for name in names or list(TABLES):
+    for name in told.names or list(TABLES):
         print(f"\n{name}: CPU seconds of one thread, best of 5")
-        for line in TABLES[name]():
+        for line in floor.lines(told.old, told.only) if name == "floor" else TABLES[name]():
             print(line, flush=True)
             missed += line.missed
     return int(missed > 0)
