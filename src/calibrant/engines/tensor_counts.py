@@ -14,7 +14,7 @@ from .tensor_rows import BLOCK, TensorRows
 REACH = 42  # of asinh z on both sides; rows with scores beyond, 8.7e17, are left out
 LEVEL, COARSE = 11, 5  # 2^level cells to a unit: those that are handed on, those that all of many rows are counted by
 FEW = 65_536  # rows that are taken as they are
-MANY = 2**26  # rows; of more, about so many tell where in the coarse cells they lie
+MANY = 2**25  # rows; of more, about so many tell where in the coarse cells they lie
 CHUNK = 2**24  # rows counted at a time: in single precision no count of them is rounded
 
 
@@ -29,7 +29,7 @@ class WeighedScores(NamedTuple):
 def weighed_scores(rows: TensorRows) -> WeighedScores:
     r"""Scores of few rows as they are; of many, the means of cells :math:`\lfloor 2^{11}\operatorname{asinh} z\rfloor`.
 
-    Of more than 2²⁶ rows without weights, all are counted by cells 1/32 wide, and every k-th, 2²⁵ of them at least,
+    Of more than 2²⁵ rows without weights, all are counted by cells 1/32 wide, and every k-th, 2²⁴ of them at least,
     tells how they lie within. Rows whose score is not finite are not counted, nor are rows of weight 0.
     """
     if len(rows) <= FEW:
