@@ -12,8 +12,8 @@ pytest.importorskip("torch")
 import torch
 from sklearn.base import clone
 
-from calibrant import Chain, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
-from calibrant.engines import tensor_counts, tensors
+from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
+from calibrant.engines import tensor_counts, tensor_groups, tensors
 from calibrant.engines.tensor_rows import read_tensors
 
 CALIBRATORS = [
@@ -152,6 +152,39 @@ def test_apply(monkeypatch):
     np.testing.assert_allclose(tensors.apply(calibrator, (mean, std), y=y).numpy(), law.cdf(y.numpy()), atol=1e-6)
     with pytest.raises(ValueError, match="give one of them"):
         tensors.apply(calibrator, (mean, std), levels=[0.5], y=y)
+
+
+@pytest.mark.parametrize("own", [QuantileCalibrator(), ScaleCalibrator(), ResidualCalibrator()], ids=repr)
+def test_groups(own, monkeypatch):
+    for module in (tensors, tensor_groups):
+        monkeypatch.setattr(module, "BLOCK", 4999)
+    mean, std, y = rows(20_000)
+    group = torch.arange(20_000) % 5 - 2
+    group[-2:] = 9  # too few for a map of their own
+    y = y + (group == 1) * 2 * std
+    weights = torch.arange(20_000) % 3
+    calibrator = GroupedCalibrator(own)
+    found = tensors.fit(calibrator, (mean, std), y, groups=group, sample_weight=weights)
+    law = Normal(mean.double().numpy(), std.double().numpy())
+    given = {"groups": group.numpy(), "sample_weight": weights.numpy()}
+    exact = clone(calibrator).fit_summary(calibrator.summarise(law, y.double().numpy(), **given))
+    assert [*found.calibrators_] == [-2, -1, 0, 1, 2] and found.n_rows_ == exact.n_rows_
+    assert apart(found.common_, exact.common_) < 1e-5
+    assert max(apart(part, exact.calibrators_[label]) for label, part in found.calibrators_.items()) < 1e-4
+    group[3] = 77  # not seen before
+    law = found.transform(law, groups=group.numpy())
+    cdf = tensors.apply(found, (mean, std), y=y, groups=group)
+    np.testing.assert_allclose(cdf.numpy(), law.cdf(y.double().numpy()), rtol=0, atol=1e-6)
+    quantiles = tensors.apply(found, (mean, std), levels=[0.3], groups=group)
+    np.testing.assert_allclose(quantiles.numpy(), law.quantiles([0.3]), rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="`groups` must be given"):
+        tensors.apply(found, (mean, std))
+    with pytest.raises(ValueError, match="`groups` are for a GroupedCalibrator; got a QuantileCalibrator"):
+        tensors.fit(QuantileCalibrator(), (mean, std), y, groups=group)
+    with pytest.raises(TypeError, match="`groups` must be whole numbers, one a row; got torch.float32"):
+        tensors.fit(calibrator, (mean, std), y, groups=mean)
+    with pytest.raises(TypeError, match="cannot learn from tensors"):
+        tensors.fit(GroupedCalibrator(QuantileCalibrator("step")), (mean, std), y, groups=group)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

@@ -28,7 +28,7 @@ class TensorRows:
     def __len__(self) -> int:
         return len(self.mean)
 
-    def part(self, rows: slice) -> TensorRows:
+    def part(self, rows: Any) -> TensorRows:
         """Some of the rows."""
         columns = {name: column[rows] for name, column in vars(self).items() if hasattr(column, "dtype")}
         return replace(self, **columns)
@@ -58,6 +58,8 @@ def read_tensors(forecasts: Any, y: Any = None, *, sample_weight: Any = None, gr
     for name, column in there.items():
         if not isinstance(column, torch.Tensor):
             raise TypeError(f"`{_said(name)}` must be a tensor; got {type(column).__name__}.")
+    if groups is not None and (groups.is_floating_point() or groups.is_complex()):
+        raise TypeError(f"`groups` must be whole numbers, one a row; got {groups.dtype}.")
     whole = max(there.values(), key=lambda column: int(column.numel()))
     shape = tuple(whole.shape)
     flat = {name: _column(name, column, shape, whole.device) for name, column in there.items()}
