@@ -17,6 +17,7 @@ import pyarrow as pa
 from .._checks import column_names
 from .files import PIPE, files_of, format_of, stored
 from .json_lines import JsonLines
+from .lazy_frames import batches_of, lazy_frame, schema_of
 from .parquet import ROWS, ParquetFiles
 from .reading import Reading
 from .roles import RoleError
@@ -205,6 +206,8 @@ def _of_json(path: Path, name: str, reading: Reading) -> Table:
 
 
 def _of_frame(source: Any) -> Table:
+    if (lazy := lazy_frame(source)) is not None:
+        return Table("the frame", schema_of(lazy), None, "frame", lambda columns, types: batches_of(lazy, columns))
     _check_names(column_names(source) or [], "the frame")
     try:
         frame = nw.from_native(source, eager_only=True)

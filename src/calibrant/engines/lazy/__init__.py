@@ -1,0 +1,6 @@
+"""Fit, evaluate and apply where the data lives: one expression for every engine that narwhals knows."""
+
+from .apply import apply
+from .fit import fit
+
+__all__ = ["apply", "fit"]
