@@ -6,7 +6,9 @@ from scipy.special import ndtr
 from calibrant import GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from calibrant.engines import arrow
 from calibrant.engines.added import Added
-from calibrant.engines.lazy import apply, fit
+from calibrant.engines.lazy import apply, evaluate, fit
+from calibrant.engines.measuring import measured_by_batches
+from calibrant.metrics.catalogue import MEASURES
 from calibrant.numerics.nested_grid import NestedGrid
 from calibrant.tables.columns import Columns
 
@@ -123,3 +125,49 @@ def test_applying_needs_no_python_in_the_engine(rows, engine, capsys):
         made.explain(True)
     plan = made.explain() if engine == "duckdb" else capsys.readouterr().out
     assert "sigma" in plan and not any(word in plan.lower() for word in ("python", "udf", "mapinarrow"))
+
+
+@pytest.mark.parametrize("engine", LAZY)
+def test_measures_are_those_of_the_rows(rows, engine):
+    frame = lazily(engine, rows)
+    kept = rows.filter(
+        np.isfinite(rows["mu"].to_numpy()) & np.isfinite(rows["y"].to_numpy()) & (rows["w"].to_numpy() > 0)
+    )
+    mu, sigma, y, w = (kept[name].to_numpy().astype(float) for name in ("mu", "sigma", "y", "w"))
+    calibrator = QuantileCalibrator().fit(Normal(mu, sigma), y)
+    for fitted, law in ((None, Normal(mu, sigma)), (calibrator, calibrator.transform(Normal(mu, sigma)))):
+        found = evaluate(frame, WEIGHTED, fitted)
+        assert list(found) == [
+            "nll",
+            "crps",
+            "coverage_50",
+            "coverage_90",
+            "coverage_99",
+            "calibration_error",
+            "mean_std",
+        ]
+        for key, value in found.items():
+            assert value == pytest.approx(MEASURES[key].function(y, law, sample_weight=w), rel=1e-6)
+    by_group = evaluate(frame, GROUPED)
+    batches = measured_by_batches(rows, GROUPED)
+    assert by_group.keys() == batches.keys() and len(by_group) == 24
+    for name, found in by_group.items():
+        assert found == pytest.approx(batches[name], rel=1e-5)
+
+
+def test_measures_of_points_classes_and_of_calibrators_with_groups_come_by_batches(rows):
+    rng = np.random.default_rng(3)
+    kept = rows.filter(np.isfinite(rows["mu"].to_numpy()) & np.isfinite(rows["y"].to_numpy()))
+    error = kept["y"].to_numpy() - kept["mu"].to_numpy()
+    found = evaluate(lazily("polars", rows), POINTS)
+    assert found == pytest.approx({"mae": np.abs(error).mean(), "rmse": np.sqrt(np.square(error).mean())})
+    p = rng.random(500)
+    table = pa.table({"p": p, "y": (rng.random(500) < p).astype(int)})
+    classes = Columns("classes", ("p",), keys=("0", "1"), target="y")
+    y = table["y"].to_numpy()
+    right = np.where(y == 1, p, 1 - p)
+    found = evaluate(lazily("polars", table), classes)
+    assert found == pytest.approx({"log_loss": -np.log(right).mean(), "brier_score": np.square(1 - right).mean()})
+    calibrator = arrow.fit(rows, GROUPED, GroupedCalibrator(ScaleCalibrator()))
+    after, before = (evaluate(lazily("polars", rows), GROUPED, fitted) for fitted in (calibrator, None))
+    assert sum(after[name]["nll"] < before[name]["nll"] for name in after) > 20

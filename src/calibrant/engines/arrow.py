@@ -283,6 +283,15 @@ def roles_to_apply(columns: Columns, taken: Takes) -> Columns:
     return roles if "X" in taken.beside else roles.without_features()
 
 
+def roles_to_measure(columns: Columns, taken: Takes | None) -> Columns:
+    """Forecasts, outcomes, weights and groups, and what a calibrator takes beside, where there is one."""
+    roles = columns.without("time", "id")
+    if taken is None:
+        return roles.without("horizon").without_features()
+    asked = roles_to_apply(columns, taken)
+    return replace(asked, target=columns.target, weight=columns.weight, group=columns.group)
+
+
 def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
     """Outcomes, or labels."""
     if rows.y is None:

@@ -29,7 +29,7 @@ COARSE = 6  # the same for many groups
 FEW = 4 * MOST  # rows that are counted one by one
 _MOST_CELLS = 1 << 21  # of all groups together
 _ENOUGH = 256  # cells between the smallest and the largest number, for groups
-_UNUSED = 1 << 40  # keys from here on tell what rows are good for
+UNUSED = 1 << 40  # keys from here on tell what rows are good for
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +67,11 @@ class _Counted:
 
     def __init__(self, table: pa.Table, columns: Columns, scored: Scored, level: int | None) -> None:
         self.level, self.columns, self.scored = level, columns, scored
-        keys = _array(table, "key")
-        self.used = np.ones(len(keys), dtype=bool) if level is None else keys < _UNUSED
-        self.all_keys, self.counts = keys, _array(table, "n")
+        keys = array_of(table, "key")
+        self.used = np.ones(len(keys), dtype=bool) if level is None else keys < UNUSED
+        self.all_keys, self.counts = keys, array_of(table, "n")
         table = table.filter(pa.array(self.used))
-        self.names, codes = _labels(table, columns)
+        self.names, codes = labels_of(table, columns)
         self.keys, self.before = keys[self.used] + 0.0, 0
         order = np.lexsort([self.keys, codes])
         self.codes, self.keys, self.order, self.table = codes[order], self.keys[order], order, table
@@ -86,7 +86,7 @@ class _Counted:
         if level is None:
             keyed = rows.filter(use == USED).with_columns(key=x)
         else:
-            keyed = rows.with_columns(key=chosen((use == USED, cell(x, level)), otherwise=use + _UNUSED))
+            keyed = rows.with_columns(key=chosen((use == USED, cell(x, level)), otherwise=use + UNUSED))
         plain = scored.masses[0] is None and columns.weight is None
         masses = [f"m{place}" for place in range(int(plain), len(scored.masses))]
         keyed = keyed.with_columns(
@@ -102,7 +102,7 @@ class _Counted:
 
     def uses(self) -> dict[int, int]:
         """How many rows are good for what."""
-        unused = self.all_keys[~self.used] - _UNUSED
+        unused = self.all_keys[~self.used] - UNUSED
         found = {int(use): int(self.counts[~self.used][unused == use].sum()) for use in np.unique(unused)}
         rows = int(self.counts[self.used].sum())
         return found | {USED: rows} if rows else found
@@ -139,11 +139,11 @@ class _Counted:
         if self.level is None:
             moment = mass * keys
         ends = [*np.flatnonzero(np.isin(cells, first)), len(cells)]
-        counts = np.add.reduceat(_array(table, "n")[order], first)
+        counts = np.add.reduceat(array_of(table, "n")[order], first)
         reach = {
             name: (
-                np.minimum.reduceat(_array(table, f"least_{name}")[order], first),
-                np.maximum.reduceat(_array(table, f"most_{name}")[order], first),
+                np.minimum.reduceat(array_of(table, f"least_{name}")[order], first),
+                np.maximum.reduceat(array_of(table, f"most_{name}")[order], first),
             )
             for name in self.scored.extremes
         }
@@ -159,14 +159,15 @@ class _Counted:
         places = range(len(self.scored.masses))
         there = set(self.table.column_names)
         names = [f"m{place}" if f"m{place}" in there else "n" for place in places] + [f"x{place}" for place in places]
-        return [_array(self.table, name)[self.order] for name in names]
+        return [array_of(self.table, name)[self.order] for name in names]
 
 
-def _array(table: pa.Table, name: str) -> Array:
+def array_of(table: pa.Table, name: str) -> Array:
+    """A column of numbers."""
     return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
-def _labels(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
+def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
     """Groups as tables name them, and the number of each row's."""
     if not columns.group:
         return [""], np.zeros(table.num_rows, dtype=np.intp)
