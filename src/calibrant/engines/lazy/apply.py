@@ -12,11 +12,10 @@ from ...calibration.contract import takes_of
 from ...distributions import Distribution, Normal
 from ...regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from ...tables.columns import Columns
-from ...tables.lazy_frames import lazy_frame
 from ..added import Added, free_names
 from ..arrow import roles_to_apply
 from .batches import Work, calibrated
-from .frames import is_finite, number
+from .frames import frame_of, is_finite, number
 
 
 def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None = None) -> Any:
@@ -51,7 +50,7 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
     >>> apply(calibrator, frame, columns, added=Added.of(levels=[0.1, 0.9])).collect_schema().names()
     ['mu', 'sigma', 'y', 'q0.1', 'q0.9']
     """
-    frame, added = lazy_frame(source), added or Added()
+    frame, added = frame_of(source), added or Added()
     roles = roles_to_apply(columns, takes_of(calibrator))
     found = new_columns(calibrator, roles, added)
     if found is None:

@@ -13,12 +13,11 @@ from ...distributions import Normal
 from ...metrics.catalogue import MEASURES, measures_of
 from ...metrics.evaluation import LawEvaluation
 from ...tables.columns import Columns
-from ...tables.lazy_frames import lazy_frame
 from ..arrow import refuse_unusable
 from ..measuring import LEVELS, as_measures, by_group, law_sums, measured_by_batches, sums_by
 from .apply import standard
 from .cells import UNUSED, array_of, cell, labels_of
-from .frames import chosen, number, worked_out
+from .frames import chosen, frame_of, number, worked_out
 from .rows import BLANK, NO_WEIGHT, USED, Scored, prepared, refuse_faults
 from .scores import normal
 
@@ -58,11 +57,11 @@ def evaluate(source: Any, columns: Columns, calibrator: Any = None) -> Any:
     if columns.kind != "normal" or law is None:
         return measured_by_batches(source, columns, calibrator)
     ends = np.unique(law.quantiles(_levels())[0])
-    table = _counted(lazy_frame(source), columns, ends[np.isfinite(ends)])
+    table = _counted(frame_of(source), columns, ends[np.isfinite(ends)])
     keys, counts = array_of(table, "key"), array_of(table, "n")
     used = keys < UNUSED
     uses = {int(use): int(counts[keys == UNUSED + use].sum()) for use in np.unique(keys[~used] - UNUSED)}
-    refuse_faults(columns, uses)
+    refuse_faults(columns, uses, strict=getattr(source, "strict", False))
     if not used.any():
         refuse_unusable(uses.get(NO_WEIGHT, 0), uses.get(BLANK, 0), columns)
     table = table.filter(pa.array(used))

@@ -8,8 +8,20 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
+from ...tables.lazy_frames import lazy_frame
+from ...tables.sources import Table
+
 _LARGEST = sys.float_info.max
 _OWN = {"polars": {"engine": "streaming"}}  # how an engine keeps memory constant in rows
+
+
+def frame_of(source: Any) -> Any:
+    """The lazy frame of a source, which may be a table that has one."""
+    frame = source.lazy if isinstance(source, Table) else lazy_frame(source)
+    if frame is None:
+        kind = type(source).__name__
+        raise TypeError(f"a lazy frame must be of Polars, DuckDB, Dask, PySpark or Ibis; got {kind}.")
+    return frame
 
 
 def worked_out(frame: Any) -> pa.Table:
