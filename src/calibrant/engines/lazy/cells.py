@@ -22,14 +22,15 @@ from ...tables.columns import Columns
 from ...tables.rows import texts
 from ..analysis import joint_labels
 from .frames import chosen, worked_out
-from .rows import USED, Scored, prepared
+from .rows import Scored, prepared, uses
 
-FIRST = 13  # level at which rows are counted; where cells are few, a second count is finer
+FIRST = 12  # level at which rows are counted; where cells are few, a second count is finer
 COARSE = 6  # the same for many groups
 FEW = 4 * MOST  # rows that are counted one by one
 _MOST_CELLS = 1 << 21  # of all groups together
 _ENOUGH = 256  # cells between the smallest and the largest number, for groups
-UNUSED = 1 << 40  # keys from here on tell what rows are good for
+UNUSED = 1 << 40  # the key of rows that are not used
+_LEAST = 1e-300  # by which numbers below 0 are in cells below 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,25 +42,32 @@ class Part:
     extremes: dict[str, tuple[float, float]]
 
 
-def cell(x: Any, level: int) -> Any:
-    """The expression of a number's cell; numbers below 0 are in cells below 0, however small they are."""
+def celled(rows: Any, level: int) -> Any:
+    """Rows with the number of the cell of x; numbers below 0 are in cells below 0, however small they are."""
+    x = nw.col("x")
     size = x.abs()
-    place = (size + (size * size + 1.0).sqrt()).log() * 2.0**level
-    below = (place * -1.0).floor()
-    return chosen((x < 0, chosen((below < 0, below), otherwise=-1.0)), otherwise=place.floor()).cast(nw.Int64)
+    rows = rows.with_columns(reach=size + (size * size + 1.0).sqrt())  # on its own: engines would work it out thrice
+    place = nw.col("reach").log() + _LEAST
+    return rows.with_columns(cell=(place * chosen((x < 0, -(2.0**level)), otherwise=2.0**level)).floor())
 
 
-def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part], dict[int, int]]:
-    """Sums by group, "" where there are none, and how many rows are good for what."""
+def keyed(rows: Any, key: Any) -> Any:
+    """Rows with a key that is a whole number, and one that is larger than all for those that are not used."""
+    return rows.with_columns(key=chosen((nw.col("fine"), key), otherwise=float(UNUSED)).cast(nw.Int64))
+
+
+def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part], dict[int, int], int]:
+    """Sums by group, "" where there are none, how many of the other rows are good for what, and the number of all."""
     rows = prepared(frame, columns, scored)
     level: int | None = COARSE if columns.group else FIRST
     found = _Counted.of(rows, columns, scored, level)
-    uses = found.uses()
-    if not uses.get(USED):
-        return {}, uses
+    total = int(found.counts.sum())
+    others = {} if found.used.all() else uses(frame, columns, scored)
+    if not found.used.any():
+        return {}, others, total
     while (finer := found.finer()) != level:
         level, found = finer, _Counted.of(rows, columns, scored, finer, found)
-    return found.parts(), uses
+    return found.parts(), others, total
 
 
 class _Counted:
@@ -69,7 +77,7 @@ class _Counted:
         self.level, self.columns, self.scored = level, columns, scored
         keys = array_of(table, "key")
         self.used = np.ones(len(keys), dtype=bool) if level is None else keys < UNUSED
-        self.all_keys, self.counts = keys, array_of(table, "n")
+        self.counts = array_of(table, "n")
         table = table.filter(pa.array(self.used))
         self.names, codes = labels_of(table, columns)
         self.keys, self.before = keys[self.used] + 0.0, 0
@@ -82,30 +90,24 @@ class _Counted:
     ) -> _Counted:
         """Let the engine count by cells of a level, or by equal numbers if there is none."""
         groups = [f"g{place}" for place in range(len(columns.group))]
-        use, x = nw.col("use"), nw.col("x")
+        x = nw.col("x")
         if level is None:
-            keyed = rows.filter(use == USED).with_columns(key=x)
+            counted = rows.filter("fine").with_columns(key=x)
         else:
-            keyed = rows.with_columns(key=chosen((use == USED, cell(x, level)), otherwise=use + UNUSED))
+            counted = keyed(celled(rows, level), nw.col("cell"))
         plain = scored.masses[0] is None and columns.weight is None
         masses = [f"m{place}" for place in range(int(plain), len(scored.masses))]
-        keyed = keyed.with_columns(
+        counted = counted.with_columns(
             **{f"x{name[1:]}": nw.col(name) * x for name in masses}, **({"x0": x} if plain else {})
         )
         moments = [f"x{place}" for place in range(len(scored.masses))]
         sums = [nw.len().alias("n"), *(nw.col(name).sum() for name in (*masses, *moments))]
-        for name in scored.extremes:
-            sums += [nw.col(name).min().alias(f"least_{name}"), nw.col(name).max().alias(f"most_{name}")]
-        made = cls(worked_out(keyed.group_by(*groups, "key").agg(*sums)), columns, scored, level)
+        for name, value in scored.extremes.items():
+            of = x if value is None else nw.col(name)
+            sums += [of.min().alias(f"least_{name}"), of.max().alias(f"most_{name}")]
+        made = cls(worked_out(counted.group_by(*groups, "key").agg(*sums)), columns, scored, level)
         made.before = 0 if before is None else len(before.keys)
         return made
-
-    def uses(self) -> dict[int, int]:
-        """How many rows are good for what."""
-        unused = self.all_keys[~self.used] - UNUSED
-        found = {int(use): int(self.counts[~self.used][unused == use].sum()) for use in np.unique(unused)}
-        rows = int(self.counts[self.used].sum())
-        return found | {USED: rows} if rows else found
 
     def finer(self) -> int | None:
         """The level that rows should be counted at, None if they are few or often equal; that they were, if it will do.

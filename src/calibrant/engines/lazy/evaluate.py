@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -16,12 +17,12 @@ from ...tables.columns import Columns
 from ..arrow import refuse_unusable
 from ..measuring import LEVELS, as_measures, by_group, law_sums, measured_by_batches, sums_by
 from .apply import standard
-from .cells import UNUSED, array_of, cell, labels_of
-from .frames import chosen, frame_of, number, worked_out
-from .rows import BLANK, NO_WEIGHT, USED, Scored, prepared, refuse_faults
-from .scores import normal
+from .cells import UNUSED, array_of, celled, keyed, labels_of
+from .frames import frame_of, number, worked_out
+from .rows import BLANK, NO_WEIGHT, Scored, prepared, refuse_faults, uses
+from .scores import log_spread, normal
 
-_LEVEL, _OF_GROUPS = 13, 9  # of the grid, whose cells stand for their rows
+_LEVEL, _OF_GROUPS = 12, 9  # of the grid, whose cells stand for their rows
 _PARTS = 64  # of a cell, at most, by the levels that are counted
 
 
@@ -57,13 +58,13 @@ def evaluate(source: Any, columns: Columns, calibrator: Any = None) -> Any:
     if columns.kind != "normal" or law is None:
         return measured_by_batches(source, columns, calibrator)
     ends = np.unique(law.quantiles(_levels())[0])
-    table = _counted(frame_of(source), columns, ends[np.isfinite(ends)])
-    keys, counts = array_of(table, "key"), array_of(table, "n")
-    used = keys < UNUSED
-    uses = {int(use): int(counts[keys == UNUSED + use].sum()) for use in np.unique(keys[~used] - UNUSED)}
-    refuse_faults(columns, uses, strict=getattr(source, "strict", False))
+    wanted = replace(normal(columns), masses=(None, number(columns.forecast[1]), log_spread(columns)), extremes={})
+    table = _counted(frame_of(source), columns, wanted, ends[np.isfinite(ends)])
+    used = array_of(table, "key") < UNUSED
+    others = {} if used.all() else uses(frame_of(source), columns, wanted)
+    refuse_faults(columns, others, int(array_of(table, "n").sum()), strict=getattr(source, "strict", False))
     if not used.any():
-        refuse_unusable(uses.get(NO_WEIGHT, 0), uses.get(BLANK, 0), columns)
+        refuse_unusable(others.get(NO_WEIGHT, 0), others.get(BLANK, 0), columns)
     table = table.filter(pa.array(used))
     names, codes = labels_of(table, columns)
     found = sums_by(names, codes, _sums(table, calibrator))
@@ -77,20 +78,17 @@ def _levels() -> Array:
     return np.unique([*ends, *LEVELS[LEVELS < 1]])
 
 
-def _counted(frame: Any, columns: Columns, ends: Array) -> pa.Table:
+def _counted(frame: Any, columns: Columns, scored: Scored, ends: Array) -> pa.Table:
     """Sums by group, cell and place among the ends."""
-    plain, std = normal(columns), number(columns.forecast[1])
-    log = chosen((std > 0, std), otherwise=1.0).log()
-    rows = prepared(frame, columns, Scored(plain.good, plain.checks, plain.x, (None, std, log)))
-    use, x = nw.col("use"), nw.col("x")
+    x = nw.col("x")
     place = sum(((x > float(end)).cast(nw.Int64) for end in ends), nw.lit(0))
     level = _OF_GROUPS if columns.group else _LEVEL
-    key = chosen((use == USED, cell(x, level) * _PARTS + place), otherwise=use + UNUSED)
+    rows = keyed(celled(prepared(frame, columns, scored), level), nw.col("cell") * _PARTS + place)
     weight = {} if columns.weight is None else {"x0": nw.col("m0") * x}
-    keyed = rows.with_columns(key=key, x1=nw.col("m1") * x, **(weight or {"x0": x}))
+    rows = rows.with_columns(x1=nw.col("m1") * x, **(weight or {"x0": x}))
     names = [*(["m0"] if weight else []), "m1", "m2", "x0", "x1"]
     groups = [f"g{number}" for number in range(len(columns.group))]
-    return worked_out(keyed.group_by(*groups, "key").agg(nw.len().alias("n"), *(nw.col(n).sum() for n in names)))
+    return worked_out(rows.group_by(*groups, "key").agg(nw.len().alias("n"), *(nw.col(n).sum() for n in names)))
 
 
 def _sums(table: pa.Table, calibrator: Any) -> dict[str, Array]:

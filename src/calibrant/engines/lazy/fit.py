@@ -13,7 +13,7 @@ from ...tables.roles import RoleError
 from .. import arrow
 from .cells import summed
 from .frames import frame_of
-from .rows import BLANK, BY_ROWS, NO_WEIGHT, USED, refuse_faults
+from .rows import BLANK, BY_ROWS, NO_WEIGHT, refuse_faults
 from .scores import scored, summary_of
 
 
@@ -44,10 +44,10 @@ def fit(source: Any, columns: Columns, calibrator: Any) -> Any:
         return arrow.fit(source, columns, fresh)
     grouped = "groups" in takes_of(fresh).beside
     roles = columns if grouped else replace(columns, group=())
-    parts, uses = summed(frame_of(source), roles, wanted)
-    if uses.get(BY_ROWS):
+    parts, others, rows = summed(frame_of(source), roles, wanted)
+    if others.get(BY_ROWS):
         return arrow.fit(source, columns, fresh)
-    refuse_faults(columns, uses, strict=getattr(source, "strict", False))
-    if not uses.get(USED):
-        arrow.refuse_unusable(uses.get(NO_WEIGHT, 0), uses.get(BLANK, 0), columns)
+    refuse_faults(columns, others, rows, strict=getattr(source, "strict", False))
+    if not parts:
+        arrow.refuse_unusable(others.get(NO_WEIGHT, 0), others.get(BLANK, 0), columns)
     return fresh.fit_summary(summary_of(fresh, columns, parts))

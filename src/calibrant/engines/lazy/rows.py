@@ -11,7 +11,7 @@ import narwhals as nw
 from ...tables.columns import Columns
 from ...tables.roles import RoleError
 from ..sampling import NO_FORECAST
-from .frames import chosen, is_finite, number
+from .frames import chosen, is_finite, number, worked_out
 
 USED, NO_OUTCOME, NO_WEIGHT, BLANK, BY_ROWS = 0, 1, 2, 3, 4  # what rows are good for; the others are faults
 ENDLESS, SPREAD, WEIGHT, FAR, FLAT, SHARE, TOTAL, LABEL = 11, 12, 13, 14, 15, 16, 17, 18
@@ -24,6 +24,8 @@ class Scored:
 
     Attributes
     ----------
+    fine : expression
+        Whether a row can be used, in few operations: it is so if the row has a forecast and passes all checks.
     good : expression
         Whether a row has a forecast.
     checks : sequence of (expression, int)
@@ -33,9 +35,10 @@ class Scored:
     masses : tuple of expressions
         What is added up over cells, times the weight of rows and times that and x; None is for 1.
     extremes : dict of expressions
-        What the smallest and largest value is wanted of.
+        What the smallest and largest value is wanted of; None is for x.
     """
 
+    fine: Any
     good: Any
     checks: Sequence[tuple[Any, int]]
     x: Any
@@ -44,19 +47,26 @@ class Scored:
 
 
 def prepared(frame: Any, columns: Columns, scored: Scored) -> Any:
-    """Groups ``g0``, …, what rows are good for ``use``, ``x``, masses ``m0``, … that are not all 1, and extremes.
-
-    Numbers of rows that are not used are 0.
-    """
+    """Groups ``g0``, …, whether rows are used, ``fine``, ``x``, masses ``m0``, … that are not all 1, and extremes."""
     weight = None if columns.weight is None else number(columns.weight)
     groups = {f"g{place}": nw.col(name) for place, name in enumerate(columns.group)}
-    numbers = {"x": scored.x, **scored.extremes}
+    numbers = {"x": scored.x, **{name: value for name, value in scored.extremes.items() if value is not None}}
     for place, mass in enumerate(scored.masses):
         product = weight if mass is None else mass if weight is None else mass * weight
         numbers |= {} if product is None else {f"m{place}": product}
-    seen = frame.select(**groups, use=_use(columns, scored, weight), **numbers)
-    used = nw.col("use") == USED
-    return seen.with_columns(**{name: chosen((used, nw.col(name)), otherwise=0.0) for name in numbers})
+    return frame.select(**groups, fine=_fine(scored, weight), **numbers)
+
+
+def _fine(scored: Scored, weight: Any) -> Any:
+    return scored.fine if weight is None else scored.fine & (weight > 0) & is_finite(weight)
+
+
+def uses(frame: Any, columns: Columns, scored: Scored) -> dict[int, int]:
+    """How many of the rows that are not fine are good for what."""
+    weight = None if columns.weight is None else number(columns.weight)
+    odd = frame.filter(chosen((_fine(scored, weight), nw.lit(False)), otherwise=nw.lit(True)))
+    found = worked_out(odd.select(use=_use(columns, scored, weight)).group_by("use").agg(nw.len().alias("n")))
+    return dict(zip(found["use"].to_pylist(), found["n"].to_pylist(), strict=True))
 
 
 def _use(columns: Columns, scored: Scored, weight: Any) -> Any:
@@ -76,8 +86,8 @@ def _use(columns: Columns, scored: Scored, weight: Any) -> Any:
     return chosen((is_finite(y), made), (y.is_null() | y.is_nan(), NO_OUTCOME), otherwise=ENDLESS)
 
 
-def refuse_faults(columns: Columns, uses: dict[int, int], *, strict: bool = False) -> None:
-    """Tell in one line what is wrong with rows, from how many are good for what."""
+def refuse_faults(columns: Columns, found: dict[int, int], rows: int, *, strict: bool = False) -> None:
+    """Tell in one line what is wrong with rows, from how many of all are good for what."""
     told = {
         ENDLESS: f"column `{columns.target}` must be finite",
         SPREAD: f"column `{columns.forecast[-1]}` must be positive",
@@ -88,9 +98,8 @@ def refuse_faults(columns: Columns, uses: dict[int, int], *, strict: bool = Fals
         TOTAL: f"{columns} must add up to 1 in each row",
         LABEL: f"labels in `{columns.target}` must be among {', '.join(repr(str(key)) for key in columns.keys)}",
     }
-    rows = sum(uses.values())
     for use, rule in told.items():
-        if uses.get(use):
-            raise ValueError(f"{rule}; {uses[use]} of {rows} rows are not so.")
-    if strict and uses.get(BLANK):
-        raise ValueError(f"{columns} must be finite numbers; {uses[BLANK]} of {rows} rows {NO_FORECAST}.")
+        if found.get(use):
+            raise ValueError(f"{rule}; {found[use]} of {rows} rows are not so.")
+    if strict and found.get(BLANK):
+        raise ValueError(f"{columns} must be finite numbers; {found[BLANK]} of {rows} rows {NO_FORECAST}.")

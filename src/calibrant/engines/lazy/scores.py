@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import and_
+from dataclasses import replace
 from typing import Any
 
 from ...calibration import GroupedCalibrator
@@ -40,23 +39,30 @@ def _none(columns: Columns) -> None:
 def normal(columns: Columns) -> Scored:
     """Normal scores of means and standard deviations, (y - mean) / std."""
     mean, std = map(number, columns.forecast)
-    z = (number(str(columns.target)) - mean) / chosen((std > 0, std), otherwise=1.0)
-    good = reduce(and_, [is_finite(part) for part in (mean, std)])
-    return Scored(good, [(std > 0, SPREAD), (z.abs() <= FARTHEST, FAR)], z, extremes={"score": z})
+    z = (number(str(columns.target)) - mean) / std
+    near = z.abs() <= FARTHEST
+    fine = near & (std > 0) & is_finite(std)
+    return Scored(fine, is_finite(mean) & is_finite(std), [(std > 0, SPREAD), (near, FAR)], z, extremes={"score": None})
+
+
+def log_spread(columns: Columns) -> Any:
+    """The logarithm of the standard deviation, 0 where there is none."""
+    std = number(columns.forecast[1])
+    return chosen((std > 0, std), otherwise=1.0).log()
 
 
 def _spread(columns: Columns) -> Scored:
     """Squared normal scores by the logarithm of the standard deviation."""
-    plain, std = normal(columns), number(columns.forecast[1])
-    x = chosen((std > 0, std), otherwise=1.0).log()
-    return Scored(plain.good, plain.checks, x, (None, plain.x * plain.x), plain.extremes)
+    plain = normal(columns)
+    return replace(plain, x=log_spread(columns), masses=(None, plain.x * plain.x), extremes={"score": plain.x})
 
 
 def points(columns: Columns) -> Scored:
     """Residuals of point predictions, y less the prediction."""
     point = number(columns.forecast[0])
     rest = number(str(columns.target)) - point
-    return Scored(is_finite(point), [(rest.abs() <= _HUGE, BY_ROWS)], rest, extremes={"score": rest})
+    fine = rest.abs() <= _HUGE
+    return Scored(fine, is_finite(point), [(fine, BY_ROWS)], rest, extremes={"score": None})
 
 
 def summary_of(calibrator: Any, columns: Columns, parts: dict[str, Part]) -> Summary:
