@@ -13,6 +13,7 @@ from calibrant.calibration.online.levels import Levels
 from calibrant.calibration.online.looks import HEAVY, Laws, Scores, scores_of
 from calibrant.calibration.online.shares import DOUBT, RATES, Shares
 from calibrant.calibration.online.stream import Stream
+from calibrant.distributions.guaranteed import Promised
 from calibrant.maps import AffineMap
 
 HALF_LIVES, FAST = (20.0, 60.0, 200.0, 800.0), (0.7, 2.0, 6.0)
@@ -134,6 +135,18 @@ def test_promised_levels_hold_against_an_adversary():
     moved = calibrator.common_.guarantee.places - [0.1, 0.9]
     assert 1 - inside / steps - 0.2 == pytest.approx((moved[1] - moved[0]) / (RATE * steps))
     assert inside > 0
+
+
+def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
+    kept, base, inside, steps = Guarantee.of(0.5), Normal([0.0], 1.0), 0, 400
+    for row in range(steps):
+        low, high = Promised(base, kept.map, (0.5,), kept.empty).interval(0.5)[0]
+        y = float(high) if row % 3 == 2 else 0.5 * (low + high)
+        inside += low <= y <= high
+        kept.learn(y, kept.map.inverse(norm.ppf(kept.levels)), 1.0)
+    moved = kept.places - kept.levels
+    assert inside / steps - 0.5 == pytest.approx((moved[0] - moved[1]) / (RATE * steps))
+    assert abs(inside / steps - 0.5) < 1.02 / (RATE * steps)
 
 
 def test_probabilities_of_classes(rng, tmp_path):
