@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 from .._checks import COPIES, Array, believed
 from ..calibration import normal_scores
 from ..distributions import Distribution, LocationScale
-from ..numerics.blocks import row_blocks
+from ..numerics.blocks import BLOCK, row_blocks
 
 CLIP, CLIP_ROWS = 0.002, 3  # share and number of rows on each side beyond which a feature is held constant
 LEAST_SPREAD = 0.05  # standard deviation of log σ below which it is no feature
@@ -206,7 +206,7 @@ class Basis:
         out = np.asarray(coefficients[0] + self.linear * x @ coefficients[1 : 1 + d])
         if len(self.landmarks):
             shares = self.process * self.whitening @ coefficients[1 + d :]
-            for rows in row_blocks(len(x), len(self.landmarks)):
+            for rows in row_blocks(len(x), len(self.landmarks), BLOCK):
                 out[rows] += _kernel(x[rows], self.landmarks, self.lengths) @ shares
         return out
 
