@@ -178,7 +178,7 @@ def decisions(n: int) -> Callable[[Path], Work]:
         rng = np.random.default_rng(0)
         p = rng.beta(1, 4, n)
         y = (rng.random(n) < p**1.3).astype(int)
-        return lambda: calibrant.DecisionCalibrator("macro").fit(p, y).transform(p[:100])
+        return lambda: calibrant.DecisionCalibrator("macro").fit(p, y).predict(p[:100])
 
     return prepare
 

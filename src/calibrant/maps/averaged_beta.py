@@ -23,6 +23,7 @@ STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, 
 DENSE = 4000  # points a row from which on a table, good to about 1e-5, replaces the exact values
 STRAIGHT, FAR = 600.0, 37.0  # logits and scores up to here need no logarithms
 LINE = 1e5  # scores beyond which T(z)/z is constant
+MET = 1e-8  # of a score before the last Newton step, which squares what is left
 LARGEST = 300.0  # of |ln a|, |ln b|, |c|
 
 
@@ -151,7 +152,7 @@ class AveragedBetaMap(Map):
         out = np.empty(target.shape)
         for rows in row_blocks(len(target), 16 * (1 if t.ndim < 2 else t.shape[1]), BLOCK):
             start = np.clip(target[rows], -1e3, 1e3)
-            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, most=40)
+            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, met=MET, most=40)
         return out
 
     def _height_and_slope(self, z: Array) -> tuple[Array, Array]:

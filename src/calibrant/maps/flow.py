@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array
-from ..numerics.tails import normal_hazard, score_of_logit
+from ..numerics.tails import HALF_LOG_2PI, normal_hazard, score_of_logit
 from .base import Map, Side, across
 
-_CLOSE = 1e-13  # of h: beyond that there is only rounding
+_NEAR = 36.0  # scores
+_CLOSE = 1e-8  # of h before the last step, which squares what is left
 
 
 def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
@@ -88,8 +89,9 @@ class _Flow(Map):
         scale = across(self.scale, z)
         u = (z - across(self.location, z)) / scale
         a, b = across(self.a, z), across(self.b, z)
-        h = a * log_ndtr(u) - b * log_ndtr(-u) + across(self.c, z)
-        slope = a * normal_hazard(-u) + b * normal_hazard(u)
+        low, high = log_ndtr(u), log_ndtr(-u)
+        h = a * low - b * high + across(self.c, z)
+        slope = a * _hazard(-u, low) + b * _hazard(u, high)
         for j in range(self.heights.shape[1]):
             step, rise = self._step(u, j)
             height = across(self.heights[:, j], z)
@@ -125,6 +127,16 @@ class _Flow(Map):
         target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
         start = across(self.location, t) + across(self.scale, t) * t
         return self._solve(_Flow._logit_and_slope, target, start, met=_CLOSE)
+
+
+def _hazard(u: Array, log_upper: Array) -> Array:
+    """Normal hazards from the log of the upper tail; as far out as that has digits."""
+    if not (np.abs(u) < _NEAR).all():
+        return normal_hazard(u)
+    out = -0.5 * u * u
+    out -= HALF_LOG_2PI
+    out -= log_upper
+    return np.asarray(np.exp(out, out=out))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
