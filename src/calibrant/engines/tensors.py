@@ -92,7 +92,9 @@ def summarise(calibrator: Any, forecasts: Any, y: Any, *, groups: Any = None, sa
 
 
 def _tell_what_is_left_out(rows: TensorRows, used: int) -> None:
-    wanted = len(rows) if rows.weights is None else int((rows.weights > 0).sum())
+    wanted = len(rows)
+    if rows.weights is not None:
+        wanted = sum(int((part.weights > 0).sum()) for part in rows.chunks(BLOCK))
     if not used:
         raise ValueError("`y` must have an outcome beside a forecast, all finite, in at least one row; it has none.")
     if used < wanted:

@@ -23,8 +23,9 @@ def export_torch(calibrator: Any, *, levels: Any = LEVELS, dtype: Any = None) ->
 
     ``module(mean, std)`` gives quantiles at the levels (..., L), ``module.cdf(mean, std, y)`` probabilities and
     ``module.log_prob(mean, std, y)`` log densities, on the device where the module is (``module.to("cuda")``) and
-    differentiable in all three; ``torch.compile(module.cdf)`` makes one kernel of it. There is nothing to train. Keep
-    it by its state, which is tensors only: ``torch.save(module.state_dict(), path)``, and
+    differentiable in all three. ``torch.compile(module.cdf)`` makes one kernel of it; on a GPU
+    ``options={"assert_indirect_indexing": False}`` makes that a twentieth faster. There is nothing to train. Keep it by
+    its state, which is tensors only: ``torch.save(module.state_dict(), path)``, and
     ``type(module).from_state(torch.load(path, weights_only=True))``, or ``load_state_dict`` of a module of the same
     shape.
 

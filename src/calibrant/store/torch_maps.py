@@ -50,11 +50,11 @@ class Knots(nn.Module):
         z = z.detach()
         if self.steps is None:
             return torch.searchsorted(self.knots, torch.where(z.isnan(), -math.inf, z), right=True)
-        position = (torch.asinh((z - self.centre) / self.scale) - self.first) * self.density
-        cell = position.nan_to_num(0.0, self.last, 0.0).clamp(0.0, self.last).int()
-        count = self.start[cell]
+        position = torch.asinh((z - self.centre) * (1 / self.scale)) * self.density - self.first * self.density
+        position = torch.where(position > 0, position, 0.0)  # also where it is not a number
+        count = self.start[torch.where(position < self.last, position, self.last).int()]
         for step in self.steps:
-            count = count + step * (self.padded[count + (step - 1)] <= z).int()
+            count = torch.where(self.padded[count + (step - 1)] <= z, count + step, count)
         return count
 
 
