@@ -32,7 +32,8 @@ def schema_of(frame: Any) -> pa.Schema:
 
 def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Batches of some columns, as the engine works them out."""
-    native = frame.select(*columns).to_native()
+    wanted = frame if columns == frame.collect_schema().names() else frame.select(*columns)
+    native = wanted.to_native()
     kind = frame.implementation.name.lower()
     if kind == "polars":
         parts = native.collect_batches(chunk_size=ROWS) if hasattr(native, "collect_batches") else [native.collect()]
@@ -47,4 +48,4 @@ def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
     elif hasattr(native, "__arrow_c_stream__"):  # DuckDB, and PySpark from 4.1 on
         yield from pa.RecordBatchReader.from_stream(native)
     else:
-        yield from frame.select(*columns).collect().to_arrow().to_batches()
+        yield from wanted.collect().to_arrow().to_batches()
