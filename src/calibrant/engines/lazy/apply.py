@@ -12,6 +12,7 @@ from ...calibration.contract import takes_of
 from ...distributions import Distribution, Normal
 from ...regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from ...tables.columns import Columns
+from ...tables.lazy_frames import has_dots
 from ..added import Added, free_names
 from ..arrow import roles_to_apply
 from .batches import Work, calibrated
@@ -52,7 +53,8 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
     """
     frame, added = frame_of(source), added or Added()
     roles = roles_to_apply(columns, takes_of(calibrator))
-    found = new_columns(calibrator, roles, added)
+    dotted = has_dots(frame, frame.collect_schema().names())
+    found = None if dotted else new_columns(calibrator, roles, added)
     if found is None:
         return calibrated(frame, Work.of(calibrator, roles, added))
     names = free_names(found, frame.collect_schema().names())

@@ -12,6 +12,7 @@ from ...classification.base import check_clip
 from ...classification.summarised import SummarisedScores
 from ...summaries import Summary
 from ...tables.columns import Columns
+from ...tables.lazy_frames import has_dots
 from ...tables.roles import RoleError
 from .. import arrow
 from .cells import Part, summed
@@ -43,7 +44,9 @@ def fit(source: Any, columns: Columns, calibrator: Any) -> Any:
     fresh = clone(calibrator)
     if columns.feature and "X" not in takes_of(fresh).beside:
         raise RoleError("{kind} uses no features; leave {feature} out.", kind=type(fresh).__name__)
-    found = (_of_classes if columns.kind == "classes" else _of_scores)(source, columns, fresh)
+    found = None
+    if not has_dots(frame_of(source), columns.names()):
+        found = (_of_classes if columns.kind == "classes" else _of_scores)(source, columns, fresh)
     if found is None:
         return arrow.fit(source, columns, fresh)
     return fresh.fit_summary(found)
