@@ -15,6 +15,7 @@ from calibrant import (
 from calibrant.engines import arrow
 from calibrant.engines.added import Added
 from calibrant.engines.lazy import apply, evaluate, fit
+from calibrant.engines.lazy.batches import Work
 from calibrant.engines.measuring import measured_by_batches
 from calibrant.metrics.catalogue import MEASURES
 from calibrant.numerics.nested_grid import NestedGrid
@@ -227,3 +228,32 @@ def test_rows_that_expressions_cannot_tell_are_read_one_by_one():
         _fit_polars(pa.table({"p": [1.5, 0.5], "y": [0, 1]}), two, PlattCalibrator())
     with pytest.raises(ValueError, match="labels in `y` must be among '0', '1'; 1 of 2 rows are not so"):
         _fit_polars(pa.table({"p": [0.4, 0.5], "y": [0, 2]}), two, PlattCalibrator())
+
+
+@pytest.mark.parametrize("engine", LAZY)
+def test_probabilities_and_few_groups_are_expressions_too(engine, monkeypatch):
+    rng = np.random.default_rng(6)
+    n = 600
+    p = rng.dirichlet([0.5, 0.5, 0.5], n)
+    p[0] = 1.0, 0.0, 0.0
+    table = pa.table(
+        {name: p[:, j] for j, name in enumerate("abc")}
+        | {"label": np.array(["a", "b", "c"])[rng.integers(0, 3, n)], "mu": rng.normal(size=n), "sigma": np.ones(n)}
+        | {"y": 2 * rng.normal(size=n), "shop": [f"s{i % 4}" if i % 5 else None for i in range(n)]}
+    )
+    shops = Columns("normal", ("mu", "sigma"), target="y", group=("shop",))
+    names = ("a", "b", "c")
+    cases = [
+        (Columns("classes", names, names, "label"), PlattCalibrator(clip=0.2)),
+        (Columns("classes", names, names, "label"), BetaCalibrator()),
+        (shops, GroupedCalibrator(ScaleCalibrator())),
+    ]
+    fitted = [(arrow.fit(table, *case), case[0]) for case in cases]
+    frame = lazily(engine, table)
+    expected = [arrow.apply(one, table, columns) for one, columns in fitted]
+    monkeypatch.setattr(Work, "of", None)  # no rows come to Python
+    for (one, columns), wanted in zip(fitted, expected, strict=True):
+        made = collected(apply(one, frame, columns))
+        assert made.column_names == wanted.column_names
+        for name in wanted.column_names[table.num_columns :]:
+            np.testing.assert_allclose(made[name].to_numpy(), wanted[name].to_numpy(), rtol=1e-12)

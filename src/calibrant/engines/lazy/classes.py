@@ -35,7 +35,7 @@ def problems(frame: Any, columns: Columns) -> list[Scored] | None:
         return [
             _of(finite, [known], x, came[place]) for place, x in zip(wanted, scores, strict=True)
         ]  # margins as they are, and differences of two logits
-    shares, checks = _shares(parts)
+    shares, checks = shares_of(parts)
     least = nw.min_horizontal(*(chosen((p > 0, p), otherwise=0.5) for p in shares))
     extremes = {"least": least, "nothing": nw.min_horizontal(*shares)}
     found = [_of(finite, [*checks, known], log_odds(shares[place]), came[place]) for place in wanted]
@@ -64,7 +64,7 @@ def _of(finite: Any, checks: list[tuple[Any, int]], x: Any, came: Any) -> Scored
     return Scored(fine, finite, checks, x, (chosen((came, 0.0), otherwise=1.0), chosen((came, 1.0), otherwise=0.0)))
 
 
-def _shares(parts: list[Any]) -> tuple[list[Any], list[tuple[Any, int]]]:
+def shares_of(parts: list[Any]) -> tuple[list[Any], list[tuple[Any, int]]]:
     """Probabilities of all classes, which add up to 1, and what must hold of them."""
     within = (all_of([(p >= 0) & (p <= 1) for p in parts]), SHARE)
     if len(parts) == 1:
