@@ -3,10 +3,19 @@ import pyarrow as pa
 import pytest
 from scipy.special import ndtr
 
-from calibrant import GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
+from calibrant import (
+    BetaCalibrator,
+    GroupedCalibrator,
+    Normal,
+    PlattCalibrator,
+    QuantileCalibrator,
+    ResidualCalibrator,
+    ScaleCalibrator,
+)
 from calibrant.engines import arrow
 from calibrant.engines.added import Added
 from calibrant.engines.lazy import apply, evaluate, fit
+from calibrant.engines.lazy.batches import Work
 from calibrant.engines.measuring import measured_by_batches
 from calibrant.metrics.catalogue import MEASURES
 from calibrant.numerics.nested_grid import NestedGrid
@@ -171,3 +180,80 @@ def test_measures_of_points_classes_and_of_calibrators_with_groups_come_by_batch
     calibrator = arrow.fit(rows, GROUPED, GroupedCalibrator(ScaleCalibrator()))
     after, before = (evaluate(lazily("polars", rows), GROUPED, fitted) for fitted in (calibrator, None))
     assert sum(after[name]["nll"] < before[name]["nll"] for name in after) > 20
+
+
+@pytest.mark.parametrize("engine", LAZY)
+def test_quantile_columns_and_classes_are_summed_by_the_engine(engine, monkeypatch):
+    rng = np.random.default_rng(4)
+    n = 1500
+    values = np.sort(rng.normal(size=(n, 3)), axis=1)
+    p = rng.dirichlet([1, 1, 1], n)
+    p[0], p[1] = (1.0, 0.0, 0.0), (0.2, 0.2001, 0.6)
+    label = np.array(["a", "b", "c"])[(p.cumsum(axis=1)[:, :2] < rng.random(n)[:, None]).sum(axis=1)]
+    table = pa.table(
+        {f"q{j}": values[:, j] for j in range(3)}
+        | {name: p[:, j] for j, name in enumerate("abc")}
+        | {"y": 2 * rng.normal(size=n), "label": label, "hit": label == "a", "w": rng.integers(0, 3, n)}
+    )
+    frame = lazily(engine, table)
+    cases = [
+        (Columns("quantiles", ("q0", "q1", "q2"), (0.1, 0.4, 0.9), "y", "w"), QuantileCalibrator()),
+        (Columns("classes", ("a", "b", "c"), ("a", "b", "c"), "label", "w"), PlattCalibrator()),
+        (Columns("classes", ("a",), ("False", "True"), "hit"), BetaCalibrator()),
+    ]
+    expected = [arrow.fit(table, columns, calibrator) for columns, calibrator in cases]
+    monkeypatch.setattr(arrow, "fit", None)  # no rows come to Python
+    for (columns, calibrator), wanted in zip(cases, expected, strict=True):
+        found = fit(frame, columns, calibrator)
+        mine, other = found.summary_, wanted.summary_
+        assert mine.about == other.about and mine.n_rows == other.n_rows
+        for one, two in zip(*(getattr(each, "grids", None) or [each.grid] for each in (mine, other)), strict=True):
+            np.testing.assert_allclose(one.keys, two.keys, rtol=1e-12, atol=1e-14)
+            np.testing.assert_array_equal(one.mass, two.mass)
+        if columns.kind == "classes":
+            assert (mine.least, mine.certain) == (other.least, other.certain)
+            scores = p[2:] if len(columns.forecast) == 3 else p[:, 0]
+            np.testing.assert_allclose(found.transform(scores), wanted.transform(scores), atol=1e-12)
+
+
+def test_rows_that_expressions_cannot_tell_are_read_one_by_one():
+    rng = np.random.default_rng(5)
+    low = rng.normal(size=200)
+    table = pa.table({"q0": low, "q1": low + (np.arange(200) % 4), "q2": low + 4, "y": low + rng.random(200)})
+    columns = Columns("quantiles", ("q0", "q1", "q2"), (0.1, 0.5, 0.9), "y")
+    found, wanted = _fit_polars(table, columns, QuantileCalibrator()), arrow.fit(table, columns, QuantileCalibrator())
+    check_same(found.summary_, wanted.summary_)
+    two = Columns("classes", ("p",), ("0", "1"), "y")
+    with pytest.raises(ValueError, match="must be probabilities between 0 and 1; 1 of 2 rows are not so"):
+        _fit_polars(pa.table({"p": [1.5, 0.5], "y": [0, 1]}), two, PlattCalibrator())
+    with pytest.raises(ValueError, match="labels in `y` must be among '0', '1'; 1 of 2 rows are not so"):
+        _fit_polars(pa.table({"p": [0.4, 0.5], "y": [0, 2]}), two, PlattCalibrator())
+
+
+@pytest.mark.parametrize("engine", LAZY)
+def test_probabilities_and_few_groups_are_expressions_too(engine, monkeypatch):
+    rng = np.random.default_rng(6)
+    n = 600
+    p = rng.dirichlet([0.5, 0.5, 0.5], n)
+    p[0] = 1.0, 0.0, 0.0
+    table = pa.table(
+        {name: p[:, j] for j, name in enumerate("abc")}
+        | {"label": np.array(["a", "b", "c"])[rng.integers(0, 3, n)], "mu": rng.normal(size=n), "sigma": np.ones(n)}
+        | {"y": 2 * rng.normal(size=n), "shop": [f"s{i % 4}" if i % 5 else None for i in range(n)]}
+    )
+    shops = Columns("normal", ("mu", "sigma"), target="y", group=("shop",))
+    names = ("a", "b", "c")
+    cases = [
+        (Columns("classes", names, names, "label"), PlattCalibrator(clip=0.2)),
+        (Columns("classes", names, names, "label"), BetaCalibrator()),
+        (shops, GroupedCalibrator(ScaleCalibrator())),
+    ]
+    fitted = [(arrow.fit(table, *case), case[0]) for case in cases]
+    frame = lazily(engine, table)
+    expected = [arrow.apply(one, table, columns) for one, columns in fitted]
+    monkeypatch.setattr(Work, "of", None)  # no rows come to Python
+    for (one, columns), wanted in zip(fitted, expected, strict=True):
+        made = collected(apply(one, frame, columns))
+        assert made.column_names == wanted.column_names
+        for name in wanted.column_names[table.num_columns :]:
+            np.testing.assert_allclose(made[name].to_numpy(), wanted[name].to_numpy(), rtol=1e-12)

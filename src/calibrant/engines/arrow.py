@@ -29,7 +29,7 @@ from ..tables.writing import check_output, write_table
 from .added import Added, free_names
 from .analysis import analyse, joint_labels
 from .result import Result
-from .sampling import NO_FORECAST, Sample
+from .sampling import NO_FORECAST, Sample, gathered
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -79,7 +79,7 @@ def fit(
 def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
     """Summaries of all pieces, merged, and one fit to what they add up to."""
     seen = blank = 0
-    for rows in pieces:
+    for rows in gathered(pieces) if columns.group else pieces:
         seen, blank = seen + rows.parts[0].size, blank + rows.blank
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         if used.parts[0].size:

@@ -32,8 +32,13 @@ def schema_of(frame: Any) -> pa.Schema:
 
 def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Batches of some columns, as the engine works them out."""
-    native = frame.select(*columns).to_native()
-    kind = frame.implementation.name.lower()
+    kind, names = frame.implementation.name.lower(), frame.collect_schema().names()
+    if kind == "pyspark" and columns != names:
+        safe = nw.from_native(without_dots(frame.to_native()))
+        wanted = safe.select(*(f"c{names.index(name)}" for name in columns))
+    else:
+        wanted = frame if columns == names else frame.select(*columns)
+    native = wanted.to_native()
     if kind == "polars":
         parts = native.collect_batches(chunk_size=ROWS) if hasattr(native, "collect_batches") else [native.collect()]
         for part in parts:
@@ -44,7 +49,28 @@ def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
             yield from pa.Table.from_pandas(part, preserve_index=False).to_batches()
     elif kind == "ibis":
         yield from native.to_pyarrow().to_batches(ROWS)
-    elif hasattr(native, "__arrow_c_stream__"):  # DuckDB, and PySpark from 4.1 on
+    elif kind == "pyspark":
+        for part in _streamed(without_dots(native)):
+            yield part.rename_columns(columns)
+    elif hasattr(native, "__arrow_c_stream__"):  # DuckDB
         yield from pa.RecordBatchReader.from_stream(native)
     else:
-        yield from frame.select(*columns).collect().to_arrow().to_batches()
+        yield from wanted.collect().to_arrow().to_batches()
+
+
+def without_dots(frame: Any) -> Any:
+    """A frame of PySpark with columns called c0, c1, …: it takes a dot in a name for a part of a column."""
+    return frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+
+
+def has_dots(frame: Any, names: list[str]) -> bool:
+    """Whether an engine would take some of these columns for parts of others."""
+    return frame.implementation.name.lower() == "pyspark" and any("." in name for name in names)
+
+
+def _streamed(frame: Any) -> Iterator[pa.RecordBatch]:
+    """Batches of a frame of PySpark, one partition after another from version 4.1 on."""
+    if hasattr(frame, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(frame)
+    else:
+        yield from pa.Table.from_pandas(frame.toPandas(), preserve_index=False).to_batches()

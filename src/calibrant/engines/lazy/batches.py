@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ...store.calibrators import load, save
 from ...tables.columns import Columns
-from ...tables.lazy_frames import batches_of
+from ...tables.lazy_frames import batches_of, without_dots
 from ..added import Added
 from ..arrow import calibrated_batch
 
@@ -31,11 +31,14 @@ class Work:
         The file of the calibrator.
     columns : Columns
     added : Added
+    names : tuple of str
+        What the columns are called, where batches call them otherwise.
     """
 
     saved: bytes
     columns: Columns
     added: Added
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, calibrator: Any, columns: Columns, added: Added) -> Work:
@@ -49,7 +52,8 @@ class Work:
         calibrator = _loaded(self.saved)
         for batch in batches:
             if batch.num_rows:
-                yield calibrated_batch(calibrator, batch, self.columns, self.added)[0]
+                named = batch.rename_columns(self.names) if self.names else batch
+                yield calibrated_batch(calibrator, named, self.columns, self.added)[0]
 
     def on_table(self, table: pa.Table) -> pa.Table:
         """A table with new columns."""
@@ -100,7 +104,7 @@ def calibrated(frame: Any, work: Work) -> Any:
     from pyspark.sql.types import DoubleType, StructField, StructType
 
     fields = [*native.schema.fields, *(StructField(name, DoubleType()) for name in names)]
-    return native.mapInArrow(work.on_batches, StructType(fields))
+    return without_dots(native).mapInArrow(replace(work, names=tuple(columns)).on_batches, StructType(fields))
 
 
 def _held(native: Any, kind: str, made: pa.Table) -> Any:

@@ -170,9 +170,23 @@ def array_of(table: pa.Table, name: str) -> Array:
 
 
 def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
-    """Groups as tables name them, and the number of each row's."""
+    """Groups as tables name them, and the number of each row's; texts are made of the different ones only."""
     if not columns.group:
         return [""], np.zeros(table.num_rows, dtype=np.intp)
-    found = [texts(table[f"g{place}"].combine_chunks()) for place in range(len(columns.group))]
-    names, codes = np.unique(joint_labels(*found).astype(str), return_inverse=True)
-    return [str(name) for name in names], codes.astype(np.intp)
+    coded = [_coded(table[f"g{place}"].combine_chunks()) for place in range(len(columns.group))]
+    joined = np.zeros(table.num_rows, dtype=np.intp)
+    for names, codes in coded:
+        joined = joined * len(names) + codes
+    found, first, numbers = np.unique(joined, return_index=True, return_inverse=True)
+    labels = joint_labels(*(names[codes[first]] for names, codes in coded))
+    order = np.argsort(labels.astype(str), kind="stable")
+    rank = np.empty(len(found), dtype=np.intp)
+    rank[order] = np.arange(len(found))
+    return [str(label) for label in labels[order]], rank[numbers]
+
+
+def _coded(column: pa.Array) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+    """Different labels, and the number of each row's."""
+    coded = column.dictionary_encode(null_encoding="encode")
+    names, codes = np.unique(texts(coded.dictionary).astype(str), return_inverse=True)
+    return names.astype(object), codes[coded.indices.to_numpy()]

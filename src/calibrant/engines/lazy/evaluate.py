@@ -14,6 +14,7 @@ from ...distributions import Normal
 from ...metrics.catalogue import MEASURES, measures_of
 from ...metrics.evaluation import LawEvaluation
 from ...tables.columns import Columns
+from ...tables.lazy_frames import has_dots
 from ..arrow import refuse_unusable
 from ..measuring import LEVELS, as_measures, by_group, law_sums, measured_by_batches, sums_by
 from .apply import standard
@@ -55,7 +56,7 @@ def evaluate(source: Any, columns: Columns, calibrator: Any = None) -> Any:
     1.0
     """
     law = standard(calibrator, columns) if calibrator is not None else Normal([0.0], [1.0])
-    if columns.kind != "normal" or law is None:
+    if columns.kind != "normal" or law is None or has_dots(frame_of(source), columns.names()):
         return measured_by_batches(source, columns, calibrator)
     ends = np.unique(law.quantiles(_levels())[0])
     wanted = replace(normal(columns), masses=(None, number(columns.forecast[1]), log_spread(columns)), extremes={})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import narwhals as nw
@@ -47,3 +50,8 @@ def chosen(*cases: tuple[Any, Any], otherwise: Any) -> Any:
 def is_finite(values: Any) -> Any:
     """Whether numbers are there and finite: engines agree that NaN is not below the largest number."""
     return values.abs() <= _LARGEST
+
+
+def all_of(conditions: Iterable[Any]) -> Any:
+    """Whether all conditions hold."""
+    return reduce(and_, conditions)

@@ -81,7 +81,8 @@ def _use(columns: Columns, scored: Scored, weight: Any) -> Any:
     if columns.target is None:
         raise RoleError("a column of outcomes must be named: {target}.")
     if columns.kind == "classes":
-        return chosen((nw.col(columns.target).is_null(), NO_OUTCOME), otherwise=made)
+        y = nw.col(columns.target)
+        return chosen((y.is_null(), NO_OUTCOME), (y.cast(nw.String) == "", NO_OUTCOME), otherwise=made)
     y = number(columns.target)
     return chosen((is_finite(y), made), (y.is_null() | y.is_nan(), NO_OUTCOME), otherwise=ENDLESS)
 
