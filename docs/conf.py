@@ -36,6 +36,7 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 nitpicky = False
 keep_warnings = False
+smartquotes = False
 today_fmt = "%Y"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
@@ -60,7 +61,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "calibrant"},
     "show_prev_next": True,
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
