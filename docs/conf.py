@@ -61,7 +61,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "calibrant"},
     "show_prev_next": True,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

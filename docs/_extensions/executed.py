@@ -135,7 +135,7 @@ class RunPython(Executed):
         name = f"{PICTURES}/{self.env.docname.replace('/', '-')}-{session.pictures}.svg"
         target = Path(self.env.srcdir) / name
         target.parent.mkdir(exist_ok=True)
-        figure.savefig(target, metadata={"Date": None})
+        figure.savefig(target, metadata={"Date": None}, bbox_inches="tight")
         return nodes.image(uri=f"/{name}", alt=alt, classes=["computed"])
 
 
