@@ -84,6 +84,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "plot_gallery": True,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "write_computation_times": False,
 }

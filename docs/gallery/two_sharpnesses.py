@@ -27,6 +27,6 @@ varying = calibrator.transform((point[~learn], unsure[~learn]))
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
 for ax, (name, law) in zip(axes, {"one width": one_width, "varying width": varying}.items(), strict=False):
     FanDisplay.from_predictions(y[~learn], law, x=x[~learn], coverages=(0.9,)).plot(ax=ax)
-    ax.set_title(f"{name}: {metrics.coverage(y[~learn], law, coverage=0.9):.0%} inside")
+    ax.set_title(f"{name}: {metrics.coverage(y[~learn], law, coverage=0.9):.0%} inside", pad=24)
     SharpnessDisplay.from_forecasts(law, name=name).plot(ax=axes[2])
     print(f"{name}: CRPS {metrics.crps(y[~learn], law):.3f}, NLL {metrics.nll(y[~learn], law):.3f}")
