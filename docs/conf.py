@@ -36,6 +36,7 @@ templates_path = ["_templates"]
 default_role = "py:obj"
 nitpicky = False
 keep_warnings = False
+smartquotes = False
 today_fmt = "%Y"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
@@ -83,6 +84,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "plot_gallery": True,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "write_computation_times": False,
 }

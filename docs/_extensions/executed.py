@@ -72,6 +72,7 @@ class Executed(SphinxDirective):
         except Exception as reason:
             where = f"{self.env.doc2path(self.env.docname)}:{self.lineno}"
             raise self.severe(f"the block at {where} failed: {type(reason).__name__}: {reason}") from reason
+        text = text.replace(f"{self.session().folder}/", "")
         if text.strip() and "hide-output" not in self.options:
             output = nodes.literal_block(text.rstrip(), text.rstrip(), language="text", classes=["output"])
             shown.append(output)
@@ -134,7 +135,7 @@ class RunPython(Executed):
         name = f"{PICTURES}/{self.env.docname.replace('/', '-')}-{session.pictures}.svg"
         target = Path(self.env.srcdir) / name
         target.parent.mkdir(exist_ok=True)
-        figure.savefig(target, metadata={"Date": None})
+        figure.savefig(target, metadata={"Date": None}, bbox_inches="tight")
         return nodes.image(uri=f"/{name}", alt=alt, classes=["computed"])
 
 

@@ -25,4 +25,4 @@ stages = {"before": forecasts[later], "after": calibrator.transform(forecasts[la
 fig, axes = plt.subplots(2, 1, figsize=(9, 6), sharex=True, sharey=True, layout="constrained")
 for ax, (name, law) in zip(axes, stages.items(), strict=True):
     FanDisplay.from_predictions(sales[later], law, x=days[later], coverages=(0.5, 0.9)).plot(ax=ax)
-    ax.set_title(f"{name}: {metrics.coverage(sales[later], law, coverage=0.9):.0%} in the 90 % band")
+    ax.set_title(f"{name}: {metrics.coverage(sales[later], law, coverage=0.9):.0%} in the 90 % band", pad=24)

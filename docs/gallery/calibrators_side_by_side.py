@@ -17,7 +17,7 @@ from calibrant import (
     QuantileCalibrator,
     ScaleCalibrator,
     StackCalibrator,
-)  # fmt: skip
+)
 from calibrant.displays import ParetoDisplay
 
 X, y = load_diabetes(return_X_y=True)

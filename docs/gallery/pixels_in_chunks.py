@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 from calibrant import Normal, QuantileCalibrator, metrics
+from calibrant.displays import CalibrationCurveDisplay
 
 
 def chunk(seed, rows=250_000):
@@ -29,8 +30,13 @@ for seed in range(8):
 calibrator = QuantileCalibrator().fit_summary(total)
 print(f"{calibrator.n_rows_:,} pixels in {time.process_time() - start:.1f} s of CPU, making them included")
 
+# %%
+# Before and after, on pixels that nobody has seen.
+
 forecasts, outcome = chunk(99, 50_000)
+calibrated = calibrator.transform(forecasts)
 for coverage in (0.5, 0.9, 0.99):
-    before, after = (metrics.coverage(outcome, law, coverage=coverage) for law in
-                     (forecasts, calibrator.transform(forecasts)))  # fmt: skip
+    before, after = (metrics.coverage(outcome, law, coverage=coverage) for law in (forecasts, calibrated))
     print(f"{coverage:.0%} intervals hold {before:.1%} before, {after:.1%} after")
+display = CalibrationCurveDisplay.from_predictions(outcome, forecasts, name="before").plot()
+CalibrationCurveDisplay.from_predictions(outcome, calibrated, name="after").plot(ax=display.ax_)

@@ -22,5 +22,5 @@ fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (name, points) in zip(axes, sides.items(), strict=False):
     PointCalibrationDisplay.from_predictions(real[500:], points, name=name).plot(ax=ax)
     RECDisplay.from_predictions(real[500:], points, name=name).plot(ax=axes[2])
-    print(f"{name}: mean error {metrics.mean_error(real[500:], points):.1f},",
-          f"relative squared error {metrics.relative_mse(real[500:], points):.2f}")  # fmt: skip
+    error, relative = metrics.mean_error(real[500:], points), metrics.relative_mse(real[500:], points)
+    print(f"{name}: mean error {error:.1f}, relative squared error {relative:.2f}")

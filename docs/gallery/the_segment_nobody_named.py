@@ -29,6 +29,7 @@ half = n // 2
 calibrator = BoostedCalibrator().fit(base[:half], y[:half], X=X[:half])
 after = calibrator.transform(base[half:], X=X[half:])
 rows = hidden[half:]
-print(f"in the segment: {metrics.coverage(y[half:][rows], base[half:][rows], coverage=0.9):.0%} before,",
-      f"{metrics.coverage(y[half:][rows], after[rows], coverage=0.9):.0%} after")  # fmt: skip
+for name, law in {"before": base[half:], "after": after}.items():
+    held = metrics.coverage(y[half:][rows], law[rows], coverage=0.9)
+    print(f"in the segment {name}: {held:.0%} in 90 % intervals")
 SegmentDisplay.from_predictions(y[half:], {"before": base[half:], "after": after}, X[half:]).plot()
