@@ -42,12 +42,15 @@ OTHERS = {
     "knueppel_test": lambda y, d, **k: metrics.knueppel_test(y, d, lags=0, **k),
     "nll_decomposition": lambda y, d, **k: metrics.nll_decomposition(y, d, d, **k),
     "crps_decomposition": metrics.crps_decomposition,
+    "pinball_decomposition": metrics.pinball_decomposition,
+    "expectile_decomposition": metrics.expectile_decomposition,
     "summary": metrics.summary,
 }
 MEASURES = MEANS | OTHERS
 UNWEIGHTED = {"pit": metrics.pit}
 OF_POINTS = {"mean_error", "mean_ratio", "relative_mse", "error_tolerance", "point_summary"}  # test_point*.py
 OF_SETS = {"set_coverage", "set_size"}  # test_sets.py
+TAKE_POINTS = {"mae", "mse", "mape", "pinball_decomposition", "expectile_decomposition"}  # a pair is no law to them
 NEED_MORE = {"calibration_error_debiased", "knueppel_test"}  # than one row
 
 
@@ -166,7 +169,7 @@ def test_bad_weights(measure, rng):
         MEASURES[measure](y, dist, sample_weight=np.zeros(60))
 
 
-@pytest.mark.parametrize("measure", [m for m in MEASURES if m not in NEED_MORE | {"mae", "mse", "mape"}])
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m not in NEED_MORE | TAKE_POINTS])
 def test_one_row_and_other_forms_of_forecasts(measure):
     one = numbers(MEASURES[measure]([0.3], Normal([0.0], 2.0)))
     np.testing.assert_array_equal(numbers(MEASURES[measure]([0.3], ([0.0], [2.0]))), one)  # (mean, std)

@@ -5,10 +5,12 @@ Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
 :func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
 uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
-:func:`relative_mse`, :func:`error_tolerance`, :func:`point_summary`.
+:func:`relative_mse`, :func:`error_tolerance`, :func:`pinball_decomposition`, :func:`expectile_decomposition`,
+:func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
-:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
+:func:`log_loss_decomposition`, :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with
+:func:`noise_floor` beside them, of whole vectors
 :func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table. In every segment of the
 features: :func:`multicalibration_error`, of laws :func:`distribution_multicalibration_error`.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`;
@@ -33,6 +35,12 @@ from .classes.probabilities import class_sharpness, log_loss
 from .classes.sets import set_coverage, set_size
 from .classes.smooth_ece import smooth_ece
 from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
+from .corp import (
+    ScoreDecomposition,
+    expectile_decomposition,
+    log_loss_decomposition,
+    pinball_decomposition,
+)
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
 from .distribution_multicalibration import distribution_multicalibration_error
@@ -59,6 +67,7 @@ __all__ = [
     "MetricInterval",
     "NLLDecomposition",
     "PointSummary",
+    "ScoreDecomposition",
     "Summary",
     "TestResult",
     "ThresholdReliability",
@@ -89,6 +98,7 @@ __all__ = [
     "ece",
     "ence",
     "error_tolerance",
+    "expectile_decomposition",
     "f_measure",
     "hosmer_lemeshow_test",
     "interval_score",
@@ -98,6 +108,7 @@ __all__ = [
     "knueppel_test",
     "ks_test",
     "log_loss",
+    "log_loss_decomposition",
     "macro_accuracy",
     "mae",
     "mape",
@@ -111,6 +122,7 @@ __all__ = [
     "nll",
     "nll_decomposition",
     "noise_floor",
+    "pinball_decomposition",
     "pinball_loss",
     "pit",
     "point_summary",
