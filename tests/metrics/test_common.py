@@ -44,13 +44,21 @@ OTHERS = {
     "crps_decomposition": metrics.crps_decomposition,
     "pinball_decomposition": metrics.pinball_decomposition,
     "expectile_decomposition": metrics.expectile_decomposition,
+    "murphy_curve": lambda y, d, **k: metrics.murphy_curve(y, d, thetas=[1, 3, 4.5], **k),
     "summary": metrics.summary,
 }
 MEASURES = MEANS | OTHERS
 UNWEIGHTED = {"pit": metrics.pit}
 OF_POINTS = {"mean_error", "mean_ratio", "relative_mse", "error_tolerance", "point_summary"}  # test_point*.py
 OF_SETS = {"set_coverage", "set_size"}  # test_sets.py
-TAKE_POINTS = {"mae", "mse", "mape", "pinball_decomposition", "expectile_decomposition"}  # a pair is no law to them
+TAKE_POINTS = {
+    "mae",
+    "mse",
+    "mape",
+    "pinball_decomposition",
+    "expectile_decomposition",
+    "murphy_curve",
+}  # a pair is no law to them
 NEED_MORE = {"calibration_error_debiased", "knueppel_test"}  # than one row
 
 

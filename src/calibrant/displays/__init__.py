@@ -13,6 +13,7 @@ from .drift import DriftDisplay
 from .fan import FanDisplay
 from .group_coverage import GroupCoverageDisplay
 from .marginal_calibration import MarginalCalibrationDisplay
+from .murphy import MurphyDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
 from .point_calibration import PointCalibrationDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "FanDisplay",
     "GroupCoverageDisplay",
     "MarginalCalibrationDisplay",
+    "MurphyDisplay",
     "PITDisplay",
     "ParetoDisplay",
     "PointCalibrationDisplay",

@@ -6,7 +6,7 @@ Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
 uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
 :func:`relative_mse`, :func:`error_tolerance`, :func:`pinball_decomposition`, :func:`expectile_decomposition`,
-:func:`point_summary`.
+:func:`murphy_curve`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`log_loss_decomposition`, :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with
@@ -48,6 +48,7 @@ from .intervals import coverage
 from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
 from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
+from .points.murphy import MurphyCurve, murphy_curve
 from .points.table import PointSummary, point_summary
 from .points.tolerance import ToleranceCurve, error_tolerance
 from .quantile_calibration import calibration_curve, calibration_error, calibration_floor
@@ -65,6 +66,7 @@ __all__ = [
     "CoxCalibration",
     "MarginalCalibration",
     "MetricInterval",
+    "MurphyCurve",
     "NLLDecomposition",
     "PointSummary",
     "ScoreDecomposition",
@@ -119,6 +121,7 @@ __all__ = [
     "mean_ratio",
     "mse",
     "multicalibration_error",
+    "murphy_curve",
     "nll",
     "nll_decomposition",
     "noise_floor",
