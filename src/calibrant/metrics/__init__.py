@@ -6,7 +6,8 @@ Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
 uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
 :func:`relative_mse`, :func:`error_tolerance`, :func:`pinball_decomposition`, :func:`expectile_decomposition`,
-:func:`murphy_curve`, :func:`point_summary`.
+:func:`murphy_curve`, :func:`point_summary`; along a feature, of laws and class probabilities too:
+:func:`bias_by_feature`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
 :func:`log_loss_decomposition`, :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with
@@ -20,6 +21,7 @@ Intervals around any measure:
 """
 
 from . import scorers as scorers
+from .bias import BiasTable, bias_by_feature
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
 from .class_table import class_summary
 from .classes.auc import auc
@@ -60,6 +62,7 @@ from .tests.uniformity import TestResult, anderson_darling, anderson_darling_tes
 from .threshold_calibration import ThresholdReliability, threshold_reliability
 
 __all__ = [
+    "BiasTable",
     "BrierDecomposition",
     "CRPSDecomposition",
     "ClassProportions",
@@ -78,6 +81,7 @@ __all__ = [
     "anderson_darling",
     "anderson_darling_test",
     "auc",
+    "bias_by_feature",
     "bootstrap_interval",
     "brier_decomposition",
     "brier_score",
