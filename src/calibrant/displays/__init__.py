@@ -13,11 +13,11 @@ from .drift import DriftDisplay
 from .fan import FanDisplay
 from .group_coverage import GroupCoverageDisplay
 from .marginal_calibration import MarginalCalibrationDisplay
-from .murphy import MurphyDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
-from .point_calibration import PointCalibrationDisplay
-from .rec import RECDisplay
+from .points.murphy import MurphyDisplay
+from .points.point_calibration import PointCalibrationDisplay
+from .points.rec import RECDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
 from .segments import SegmentDisplay
