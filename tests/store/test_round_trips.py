@@ -92,6 +92,7 @@ def test_every_calibrator_is_here():
         "FrameCalibrator",
         "GroupedCalibrator",
         "HorizonCalibrator",
+        "MultilabelCalibrator",
         "OnlineCalibrator",
         "PointCalibrator",
         "PriorShiftCalibrator",
