@@ -57,6 +57,7 @@ AROUND_OTHERS = {
     "bootstrap_interval",
     "mean_interval",
     "class_summary",
+    "score_grid",
 }
 
 

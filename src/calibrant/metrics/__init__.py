@@ -5,19 +5,20 @@ Scores: :func:`nll`, :func:`crps`, :func:`pinball_loss`, :func:`interval_score`,
 :func:`coverage`, :func:`calibration_error`, :func:`distribution_calibration_error`,
 :func:`threshold_reliability`, :func:`marginal_calibration`, :func:`ence`, :func:`anderson_darling` and the
 uniformity tests. :func:`summary` is one table. Calibration of points: :func:`mean_error`, :func:`mean_ratio`,
-:func:`relative_mse`, :func:`error_tolerance`, :func:`pinball_decomposition`, :func:`expectile_decomposition`,
-:func:`murphy_curve`, :func:`point_summary`; along a feature, of laws and class probabilities too:
-:func:`bias_by_feature`.
+:func:`relative_mse`, :func:`error_tolerance`, :func:`point_summary`.
 
 Class probabilities: :func:`brier_score`, :func:`log_loss`; their calibration: :func:`brier_decomposition`,
-:func:`log_loss_decomposition`, :func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with
-:func:`noise_floor` beside them, of whole vectors
+:func:`calbin`, :func:`calloss`, :func:`ece`, :func:`smooth_ece`, with :func:`noise_floor` beside them, of whole vectors
 :func:`kernel_calibration_error`, and tests; :func:`auc`; :func:`class_summary` is one table. In every segment of the
 features: :func:`multicalibration_error`, of laws :func:`distribution_multicalibration_error`.
 Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`macro_accuracy`, :func:`f_measure`;
 sets of them: :func:`set_coverage`, :func:`set_size`.
 Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
+
+What scores are made of: :func:`pinball_decomposition`, :func:`expectile_decomposition`,
+:func:`log_loss_decomposition`; at every threshold: :func:`murphy_curve`; along a feature: :func:`bias_by_feature`; of
+arrays of any shape, with gaps: :func:`score_grid`.
 """
 
 from . import scorers as scorers
@@ -46,6 +47,7 @@ from .corp import (
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
 from .distribution_multicalibration import distribution_multicalibration_error
+from .grids import score_grid
 from .intervals import coverage
 from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
@@ -134,6 +136,7 @@ __all__ = [
     "pit",
     "point_summary",
     "relative_mse",
+    "score_grid",
     "set_coverage",
     "set_size",
     "sharpness",
