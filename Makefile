@@ -3,7 +3,7 @@
 # those of compiling others' code too.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-oldest test-pythons lint bench mutants clean
+.PHONY: help demo docs test test-oldest test-pythons lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -11,6 +11,7 @@ PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 VENV := .venv
 OLDEST := .venv-oldest
+DOCS := .venv-docs
 PYTHONS := 3.12 3.13
 BIN := $(VENV)/bin
 
@@ -26,6 +27,11 @@ help:  ## list the targets
 demo: $(VENV)/.stamp-app  ## recalibrate models on the diabetes data; writes demo.html and a full report
 	$(BIN)/python examples/demo.py --output demo.html
 	$(BIN)/python -m calibrant demo -o calibrant-demo
+
+# Pages are executed as they are built; a warning, an error in a block or a link to nowhere stops it.
+docs: $(DOCS)/.stamp  ## the site, in docs/_build/html
+	PYTHONPATH=src:. $(DOCS)/bin/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	PYTHONPATH=src:. $(DOCS)/bin/python -m docs.links docs/_build/html
 
 test: lint  ## style, types, import contract, doctests and tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
@@ -65,7 +71,7 @@ mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the t
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
 
 clean:  ## remove the environment, caches and outputs
-	rm -rf $(VENV) .venv-* build dist demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
+	rm -rf $(VENV) .venv-* build dist docs/_build docs/_generated docs/auto_gallery docs/reference docs/results demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -75,6 +81,11 @@ $(OLDEST)/.stamp: pyproject.toml .ci/floors.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) .ci/floors.py app pandas polars pytest hypothesis > $(OLDEST)/floors.txt
 	$(OLDEST)/bin/python -m pip install --quiet --no-compile --requirement $(OLDEST)/floors.txt
+	touch $@
+
+$(DOCS)/.stamp: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
 # The test environment contains the application's, so it stamps both.

@@ -70,7 +70,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
     oof_rows_ : ndarray of int
         The row of X of each of them.
     n_features_in_ : int
-    feature_names_in_ : ndarray (n_features_in_,)
+    feature_names_in_ : ndarray (n_features,)
 
     Examples
     --------

@@ -56,7 +56,7 @@ class SmoothedTree(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         What each node of each tree answers.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray (n_features_in_,)
+    feature_names_in_ : ndarray (n_features,)
         Names of the features, if all are strings.
 
     Examples

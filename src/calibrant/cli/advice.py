@@ -44,7 +44,7 @@ def _stem(path: Path) -> str:
     >>> [_stem(Path(name)) for name in ("shops.csv.gz", "my.shops.csv", "day-*.parquet", "-")]
     ['shops', 'my.shops', 'forecasts', 'forecasts']
     """
-    stem = Path(path.name.removesuffix(".gz")).stem
+    stem = Path(Path(path).name.removesuffix(".gz")).stem
     return "forecasts" if stem == PIPE or set(stem) & set("*?[") or not stem else stem
 
 

@@ -69,7 +69,7 @@ class DeepEnsemble(FeedForward):
         Those that a net was trained on, by weight.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray (n_features_in_,)
+    feature_names_in_ : ndarray (n_features,)
         Names of the features, if all are strings.
 
     Notes

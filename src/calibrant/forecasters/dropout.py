@@ -82,7 +82,7 @@ class DropoutMLP(FeedForward):
         N: those that were not held out, by weight.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray (n_features_in_,)
+    feature_names_in_ : ndarray (n_features,)
         Names of the features, if all are strings.
 
     Notes

@@ -65,7 +65,7 @@ def law_scorer(metric: Callable[..., Any], *, greater_is_better: bool = False, *
 
     Parameters
     ----------
-    metric : callable (y_true, dist, *, sample_weight=None)
+    metric : callable, ``(y_true, dist, *, sample_weight=None)``
         One of `calibrant.metrics` that gives one number.
     greater_is_better : bool, default False
         False: the score is minus the measure, as scikit-learn prefers the greater.

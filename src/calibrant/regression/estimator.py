@@ -78,7 +78,7 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         The row of X of each of them.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray (n_features_in_,)
+    feature_names_in_ : ndarray (n_features,)
         Names of the features, if all are strings.
 
     Examples

@@ -117,7 +117,7 @@ class FlowCalibrator(ConditionalCalibrator):
         What is seen of a forecast.
     basis_ : Basis
         Functions of the features.
-    coefficients_ : ndarray (3 + n_bumps, basis_.size)
+    coefficients_ : ndarray (3 + n_bumps, n_basis)
         Of log a, log b, c and the :math:`w_j`.
     location_, scale_ : float
         Of the scores, before the flow.

@@ -107,6 +107,19 @@ class Mixture(SharedOrByRow):
         share = self._share(j)
         return across(share, y) if share.ndim else share
 
+    def _flat(self) -> Mixture:
+        """The same laws with the components of components that are mixtures themselves."""
+        if not any(isinstance(law, Mixture) for law in self.components):
+            return self
+        parts: list[Distribution] = []
+        shares: list[Array] = []
+        for j, law in enumerate(self.components):
+            inner = law._flat() if isinstance(law, Mixture) else None
+            parts += [law] if inner is None else inner.components
+            within = [np.ones(())] if inner is None else [inner._share(k) for k in range(len(inner.components))]
+            shares += [self._share(j) * share for share in within]
+        return Mixture(parts, np.stack(np.broadcast_arrays(*shares), axis=-1))
+
     def _kinks(self) -> Array:
         return np.hstack([law._kinks() for law in self.components])
 
