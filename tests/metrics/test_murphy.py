@@ -56,12 +56,20 @@ def test_laws_and_large_numbers(case):
     np.testing.assert_allclose(far.scores, metrics.murphy_curve(y, x, thetas=np.linspace(0, 10, 9)).scores, atol=1e-6)
 
 
+def excess(spread, theta):
+    """E(Z - θ)+ of a normal Z with mean 0."""
+    return spread * stats.norm.pdf(theta / spread) - theta * stats.norm.sf(theta / spread)
+
+
 def test_a_forecaster_who_knows_more_is_better_at_every_threshold(rng):
     known, hidden, noise = rng.normal(size=(3, 20_000))
     y = known + hidden + noise
     display = MurphyDisplay.from_predictions(y, {"more": known + hidden, "less": known}, thetas=30)
     assert (display.scores[0] <= display.scores[1] + 1e-3).all()
     assert display.losses == pytest.approx([1, 2], rel=0.05)
+    for scores, spread in zip(display.scores, (2**0.5, 1.0), strict=True):  # x ~ N(0, spread²), y ~ N(0, 3), E(y|x) = x
+        expected = 0.5 * (excess(3**0.5, display.thetas) - excess(spread, display.thetas))
+        np.testing.assert_allclose(scores, expected, atol=0.01)
 
 
 def test_drawing(case):

@@ -76,7 +76,8 @@ class DecisionCalibrator(BaseEstimator):
     spam       0     5
 
     Differs from the paper in: thresholds between the calibration scores where the chapter has any ratio u, found for
-    more objectives than its proportions; weights of more than two classes by coordinate steps, not ROC analysis.
+    more objectives than its proportions, any score of labels among them; weights of more than two classes by
+    coordinate steps, not ROC analysis.
     """
 
     def __init__(

@@ -127,6 +127,8 @@ def bias_by_feature(
     all rows     5    0.2          0.7348    0.799
     north        3  1.333          0.3333  0.05719
     south        2   -1.5             0.5   0.2048
+
+    Differs from the paper in: the test is of one line at a time and two-sided; the mean of all lines is a line too.
     """
     models = {str(name): p for name, p in y_pred.items()} if isinstance(y_pred, Mapping) else {"": y_pred}
     if not models:

@@ -61,6 +61,8 @@ def pinball_decomposition(
     >>> from calibrant import metrics
     >>> metrics.pinball_decomposition([1.0, 4.0, 3.0, 9.0], [2.0, 3.0, 4.0, 5.0])
     ScoreDecomposition(score=0.875, miscalibration=0.75, discrimination=1, uncertainty=1.125)
+
+    Differs from the paper in: rows have weights, and rounding below 0 is 0.
     """
     return _recalibrated(Functional.named("quantile", level), y_true, y_pred, sample_weight)
 
@@ -87,6 +89,8 @@ def expectile_decomposition(
     >>> from calibrant import metrics
     >>> metrics.expectile_decomposition([1.0, 4.0, 3.0, 9.0], [2.0, 3.0, 4.0, 5.0])
     ScoreDecomposition(score=4.75, miscalibration=4.625, discrimination=8.562, uncertainty=8.688)
+
+    Differs from the paper in: the 2 in the loss, so that level 1/2 is the squared error; as in the pinball loss.
     """
     return _recalibrated(Functional.named("expectile", level), y_true, y_pred, sample_weight)
 
@@ -110,6 +114,8 @@ def log_loss_decomposition(
     >>> from calibrant import metrics
     >>> metrics.log_loss_decomposition([0, 1, 0, 1, 1], [0.1, 0.4, 0.4, 0.8, 0.9])
     ScoreDecomposition(score=0.3722, miscalibration=0.09494, discrimination=0.3958, uncertainty=0.673)
+
+    Differs from the paper in: as in the pinball loss.
     """
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
     column = forecasts.binary("log_loss_decomposition")

@@ -71,6 +71,9 @@ def murphy_curve(
     >>> from calibrant import metrics
     >>> metrics.murphy_curve([1.0, 2.0], [2.0, 0.0], thetas=[0.0, 1.0, 1.5]).scores
     array([0.5 , 0.25, 0.25])
+
+    Differs from the paper in: thresholds are evenly spaced unless told, where theirs are all outcomes and predictions;
+    rows have weights.
     """
     kind = Functional.named(functional, level)
     y, x, weights = paired_points(y_true, kind.of(y_pred), sample_weight)
