@@ -17,6 +17,10 @@ Labels: :func:`confusion`, :func:`class_proportions`, :func:`accuracy`, :func:`m
 sets of them: :func:`set_coverage`, :func:`set_size`.
 Intervals around any measure:
 :func:`bootstrap_interval`, :func:`mean_interval`. For ``cross_validate``: :mod:`~calibrant.metrics.scorers`.
+
+What scores are made of: :func:`pinball_decomposition`, :func:`expectile_decomposition`,
+:func:`log_loss_decomposition`; at every threshold: :func:`murphy_curve`; along a feature: :func:`bias_by_feature`; of
+arrays of any shape, with gaps: :func:`score_grid`.
 """
 
 from . import scorers as scorers
@@ -26,6 +30,7 @@ from .absolute_calibration import (
     mean_absolute_calibration_error,
     miscalibration_area,
 )
+from .bias import BiasTable, bias_by_feature
 from .bootstrap import MetricInterval, bootstrap_interval, mean_interval
 from .class_table import class_summary
 from .classes.auc import auc
@@ -42,14 +47,22 @@ from .classes.ranked import ranked_probability_score
 from .classes.sets import set_coverage, set_size
 from .classes.smooth_ece import smooth_ece
 from .classes.tests import CoxCalibration, cox_calibration, hosmer_lemeshow_test, spiegelhalter_test
+from .corp import (
+    ScoreDecomposition,
+    expectile_decomposition,
+    log_loss_decomposition,
+    pinball_decomposition,
+)
 from .decompositions import CRPSDecomposition, NLLDecomposition, crps_decomposition, nll_decomposition
 from .distribution_calibration import distribution_calibration_error
 from .distribution_multicalibration import distribution_multicalibration_error
 from .energy import energy_score
+from .grids import score_grid
 from .intervals import coverage
 from .marginal import MarginalCalibration, marginal_calibration, marginal_calibration_error
 from .pit_values import pit
 from .points.errors import mae, mape, mean_error, mean_ratio, mse, relative_mse
+from .points.murphy import MurphyCurve, murphy_curve
 from .points.table import PointSummary, point_summary
 from .points.tolerance import ToleranceCurve, error_tolerance
 from .quantile_calibration import calibration_curve, calibration_error, calibration_floor
@@ -70,14 +83,17 @@ from .threshold_calibration import ThresholdReliability, threshold_reliability
 
 __all__ = [
     "AdversarialGroups",
+    "BiasTable",
     "BrierDecomposition",
     "CRPSDecomposition",
     "ClassProportions",
     "CoxCalibration",
     "MarginalCalibration",
     "MetricInterval",
+    "MurphyCurve",
     "NLLDecomposition",
     "PointSummary",
+    "ScoreDecomposition",
     "Summary",
     "TestResult",
     "ThresholdReliability",
@@ -87,6 +103,7 @@ __all__ = [
     "anderson_darling",
     "anderson_darling_test",
     "auc",
+    "bias_by_feature",
     "bootstrap_interval",
     "brier_decomposition",
     "brier_score",
@@ -111,6 +128,7 @@ __all__ = [
     "ence",
     "energy_score",
     "error_tolerance",
+    "expectile_decomposition",
     "f_measure",
     "hosmer_lemeshow_test",
     "interval_score",
@@ -120,6 +138,7 @@ __all__ = [
     "knueppel_test",
     "ks_test",
     "log_loss",
+    "log_loss_decomposition",
     "macro_accuracy",
     "mae",
     "mape",
@@ -132,14 +151,17 @@ __all__ = [
     "miscalibration_area",
     "mse",
     "multicalibration_error",
+    "murphy_curve",
     "nll",
     "nll_decomposition",
     "noise_floor",
+    "pinball_decomposition",
     "pinball_loss",
     "pit",
     "point_summary",
     "ranked_probability_score",
     "relative_mse",
+    "score_grid",
     "set_coverage",
     "set_size",
     "sharpness",
