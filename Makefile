@@ -3,7 +3,7 @@
 # those of compiling others' code too.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-oldest test-pythons lint bench mutants clean
+.PHONY: help demo docs test test-oldest test-pythons test-engines lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -12,6 +12,7 @@ MUTANTS_ARGS ?=
 VENV := .venv
 OLDEST := .venv-oldest
 DOCS := .venv-docs
+ENGINES := .venv-engines
 PYTHONS := 3.12 3.13
 BIN := $(VENV)/bin
 
@@ -58,6 +59,11 @@ test-python-%:
 		touch .venv-$*/.stamp; } && \
 	PYTHONPATH=src .venv-$*/bin/python $(QUICKLY) $(QUICK)
 
+# What is skipped says why: Spark wants Java.
+test-engines: $(ENGINES)/.stamp  ## tests of the engines with DuckDB, a local Dask and a local Spark
+	PYTHONPATH=src PYSPARK_PYTHON=$(abspath $(ENGINES))/bin/python $(ENGINES)/bin/python $(QUICKLY) -rs \
+		tests/engines/test_lazy.py tests/engines/test_anywhere.py
+
 lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -81,6 +87,11 @@ $(OLDEST)/.stamp: pyproject.toml .ci/floors.py
 	$(PYTHON) -m venv $(OLDEST)
 	$(PYTHON) .ci/floors.py app pandas polars pytest hypothesis > $(OLDEST)/floors.txt
 	$(OLDEST)/bin/python -m pip install --quiet --no-compile --requirement $(OLDEST)/floors.txt
+	touch $@
+
+$(ENGINES)/.stamp: pyproject.toml
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --no-compile --editable ".[app,spark,dask,duckdb]" polars pytest hypothesis
 	touch $@
 
 $(DOCS)/.stamp: pyproject.toml
