@@ -121,6 +121,9 @@ def test_what_is_wrong_is_told_in_one_line(rows):
     refused("column `y` must be finite; 1 of 4000", y=np.inf)
     refused("column `w` must hold finite numbers, 0 or positive; 1 of", WEIGHTED, w=-1)
     refused("within 1e\\+100 predicted deviations", y=1e200)
+    shares = rows.set_column(3, "w", pa.array(np.full(len(rows), 1e-6)))
+    with pytest.warns(UserWarning, match="Weights are frequencies"):
+        _fit_polars(shares, WEIGHTED, ScaleCalibrator("bins"))
     nothing = rows.set_column(2, "y", pa.array([None] * len(rows), pa.float64()))
     with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none."):
         _fit_polars(nothing, PLAIN, QuantileCalibrator())
