@@ -107,6 +107,14 @@ def _fit_polars(table, columns, calibrator):
     return fit(lazily("polars", table), columns, calibrator)
 
 
+def test_groups_may_be_categories_and_empty_texts_are_missing():
+    rows = pa.table({"mu": np.zeros(6), "y": np.arange(6.0), "shop": ["a", "", None, "b", "b", "a"]})
+    columns = Columns("points", ("mu",), target="y", group=("shop",))
+    for table in (rows, rows.set_column(2, "shop", rows["shop"].combine_chunks().dictionary_encode())):
+        found = _fit_polars(table, columns, GroupedCalibrator(ResidualCalibrator(), strength=2.0)).summary_.groups
+        assert {name: part.n_rows for name, part in found.items()} == {"(missing)": 2, "a": 2, "b": 2}
+
+
 def test_what_is_wrong_is_told_in_one_line(rows):
     def refused(match, columns=PLAIN, **changed):
         table = rows
