@@ -118,6 +118,7 @@ def of_plans(folder: Path, options: argparse.Namespace) -> Verdicts:
     path = written(folder / "few.parquet", int(options.rows / 10))
     calibrator = engines.fit(path, QuantileCalibrator(), COLUMNS)
     for engine in [name for name in options.engines.split(",") if name in ("duckdb", "spark")]:
+        _start(engine)
         table = open_table(path, Reading(engine=engine))
         made = engines.apply(calibrator, table.lazy.to_native(), COLUMNS, added=Added.of(coverage=[0.9]))
         plan = made.explain() if engine == "duckdb" else made._jdf.queryExecution().toString()

@@ -107,6 +107,14 @@ def _fit_polars(table, columns, calibrator):
     return fit(lazily("polars", table), columns, calibrator)
 
 
+def test_groups_may_be_categories_and_empty_texts_are_missing():
+    rows = pa.table({"mu": np.zeros(6), "y": np.arange(6.0), "shop": ["a", "", None, "b", "b", "a"]})
+    columns = Columns("points", ("mu",), target="y", group=("shop",))
+    for table in (rows, rows.set_column(2, "shop", rows["shop"].combine_chunks().dictionary_encode())):
+        found = _fit_polars(table, columns, GroupedCalibrator(ResidualCalibrator(), strength=2.0)).summary_.groups
+        assert {name: part.n_rows for name, part in found.items()} == {"(missing)": 2, "a": 2, "b": 2}
+
+
 def test_what_is_wrong_is_told_in_one_line(rows):
     def refused(match, columns=PLAIN, **changed):
         table = rows
@@ -121,6 +129,9 @@ def test_what_is_wrong_is_told_in_one_line(rows):
     refused("column `y` must be finite; 1 of 4000", y=np.inf)
     refused("column `w` must hold finite numbers, 0 or positive; 1 of", WEIGHTED, w=-1)
     refused("within 1e\\+100 predicted deviations", y=1e200)
+    shares = rows.set_column(3, "w", pa.array(np.full(len(rows), 1e-6)))
+    with pytest.warns(UserWarning, match="Weights are frequencies"):
+        _fit_polars(shares, WEIGHTED, ScaleCalibrator("bins"))
     nothing = rows.set_column(2, "y", pa.array([None] * len(rows), pa.float64()))
     with pytest.raises(ValueError, match="column `y` must have an outcome in some row; it has none."):
         _fit_polars(nothing, PLAIN, QuantileCalibrator())

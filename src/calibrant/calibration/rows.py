@@ -39,7 +39,7 @@ def usable_rows(n: int, y: Any, sample_weight: Any) -> tuple[Any, Array, Array |
     values, kept = outcomes(y, n)
     weights = None if sample_weight is None else sample_weights(sample_weight, n)
     if weights is not None:
-        _look_like_counts(weights)
+        look_like_counts(float(weights.sum()), int(np.count_nonzero(weights)), stacklevel=4)
     if kept is None and (weights is None or weights.all()):
         return slice(None), values, weights
     used = np.ones(n, dtype=bool) if kept is None else kept
@@ -67,16 +67,15 @@ def outcomes_of_a_forecast(forecasts: Any, y: Array) -> float:
     return len(np.unique(rows, axis=0)) / len(np.unique(laws, axis=0))
 
 
-def _look_like_counts(weights: Array) -> None:
+def look_like_counts(total: float, rows: int, *, stacklevel: int = 3) -> None:
     """Weights of several rows that add up to one row or less are shares; taken for frequencies they say nothing."""
-    total, rows = weights.sum(), np.count_nonzero(weights)
     if total < _FEWEST:
         raise ValueError(f"`sample_weight` must add up to a number of rows; the sum over {rows} rows is {total:g}.")
     if total <= 1 + 1e-9 and rows > 1:
         warnings.warn(
             f"`sample_weight` adds up to {total:g} over {rows} rows. Weights are frequencies: weight 2 is the row "
             "twice. Shares? Multiply them by the number of rows.",
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

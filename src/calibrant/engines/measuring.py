@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from .._checks import Array
 from ..adapters.class_scores import ClassScores
@@ -101,7 +102,12 @@ def law_sums(evaluation: Any, task: str, weights: Array) -> Sums:
         measure.key: weights * measure.rows(evaluation) for measure in measures_of(task) if measure.rows is not None
     }
     if task == "regression":
-        alone = np.arange(len(weights))
-        below = observed_levels(evaluation.scores, LEVELS, np.ones(len(weights)), alone).frequency
-        sums["below"] = weights[:, None] * below
+        sums["below"] = weights[:, None] * _below(*evaluation.scores)
     return sums
+
+
+def _below(left: Array, right: Array) -> Array:
+    """Whether each outcome is below each level; of an atom the share that is."""
+    if left is right:
+        return (right[:, None] <= ndtri(LEVELS)).astype(np.float64)
+    return observed_levels((left, right), LEVELS, np.ones(len(right)), np.arange(len(right))).frequency

@@ -17,7 +17,7 @@ from ...tables.rows import MISSING
 from ..added import Added, free_names
 from ..arrow import roles_to_apply
 from .batches import Work, calibrated
-from .class_columns import class_columns
+from .class_columns import with_probabilities
 from .frames import chosen, frame_of, is_finite, number
 
 _FEW = 64  # groups that a chain of conditions can tell apart
@@ -58,18 +58,23 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
     """
     frame, added = frame_of(source), added or Added()
     roles = roles_to_apply(columns, takes_of(calibrator))
-    dotted = has_dots(frame, frame.collect_schema().names())
-    found = None if dotted else new_columns(calibrator, roles, added, frame)
+    made = None if has_dots(frame, frame.collect_schema().names()) else _made(frame, calibrator, roles, added)
+    return calibrated(frame, Work.of(calibrator, roles, added)) if made is None else made.to_native()
+
+
+def _made(frame: Any, calibrator: Any, columns: Columns, added: Added) -> Any:
+    """The frame with new columns; None where rows are needed."""
+    if columns.kind == "classes":
+        return with_probabilities(frame, calibrator, columns, added)
+    found = new_columns(calibrator, columns, added, frame)
     if found is None:
-        return calibrated(frame, Work.of(calibrator, roles, added))
+        return None
     names = free_names(found, frame.collect_schema().names())
-    return frame.with_columns(**{names[name]: value for name, value in found.items()}).to_native()
+    return frame.with_columns(**{names[name]: value for name, value in found.items()})
 
 
 def new_columns(calibrator: Any, columns: Columns, added: Added, frame: Any) -> dict[str, Any] | None:
     """Expressions of the new columns, by name; None where rows are needed."""
-    if columns.kind == "classes":
-        return class_columns(calibrator, columns, added)
     constants = _constants(calibrator, columns, added, frame)
     if constants is None:
         return None

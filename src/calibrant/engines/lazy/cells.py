@@ -187,6 +187,7 @@ def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.
 
 def _coded(column: pa.Array) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
     """Different labels, and the number of each row's."""
-    coded = column.dictionary_encode(null_encoding="encode")
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    coded = plain.dictionary_encode(null_encoding="encode")
     names, codes = np.unique(texts(coded.dictionary).astype(str), return_inverse=True)
     return names.astype(object), codes[coded.indices.to_numpy()]

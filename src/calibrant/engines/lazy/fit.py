@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ...calibration.contract import takes_of
+from ...calibration.rows import look_like_counts
 from ...classification.base import check_clip
 from ...classification.summarised import SummarisedScores
 from ...summaries import Summary
@@ -80,4 +81,8 @@ def _sums(source: Any, columns: Columns, wanted: Scored) -> dict[str, Part] | No
     refuse_faults(columns, others, rows, strict=getattr(source, "strict", False))
     if not parts:
         arrow.refuse_unusable(others.get(NO_WEIGHT, 0), others.get(BLANK, 0), columns)
+    if columns.weight is not None:
+        counted = slice(1) if wanted.masses[0] is None else slice(None)
+        total = sum(float(part.grid.mass[counted].sum()) for part in parts.values())
+        look_like_counts(total, sum(part.n_rows for part in parts.values()))
     return parts
