@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 _OPTIONAL = {
-    "torch": ["src/calibrant/forecasters/*.py"],
+    "torch": ["src/calibrant/forecasters/*.py", "src/calibrant/store/torch_*.py", "src/calibrant/engines/tensors.py"],
     "lightgbm": [
         "src/calibrant/regression/boosted/calibrator.py",
         "src/calibrant/classification/boosted/calibrator.py",

@@ -1,9 +1,14 @@
-"""``python -m benchmarks [name …]``: print the tables; exit 1 if a promise is missed."""
+"""``python -m benchmarks [name …] [--device cuda --rows 1e9]``: print the tables; exit 1 if a promise is missed.
+
+``floor`` is measured beside an older copy: ``python -m benchmarks floor --old DIR [--only TASK]``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")  # before NumPy is loaded
@@ -15,6 +20,7 @@ from benchmarks import (  # noqa: E402
     decisions,
     density,
     ensembles,
+    floor,
     forecasters,
     gp_beta,
     gpc,
@@ -25,6 +31,7 @@ from benchmarks import (  # noqa: E402
     report,
     summaries,
     tables,
+    tensors,
 )
 
 TABLES = {
@@ -44,14 +51,27 @@ TABLES = {
     "summaries": summaries.lines,
     "forecasters": forecasters.lines,
     "boosted": boosted.lines,
+    "floor": floor.lines,
+    "tensors": tensors.lines,
 }
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(TABLES))
+    parser.add_argument("--device", default="cpu", help="of tensors: cpu, cuda")
+    parser.add_argument("--rows", default=1e6, type=float, help="of tensors")
+    parser.add_argument("--old", help="working tree of an older commit, for floor")
+    parser.add_argument("--only", default="", help="tasks of floor whose name begins with this")
+    given = parser.parse_args(arguments)
+    options: dict[str, dict[str, Any]] = {
+        "tensors": {"device": given.device, "rows": given.rows},
+        "floor": {"old": given.old, "only": given.only},
+    }
     missed = 0
-    for name in names or list(TABLES):
+    for name in given.names or list(TABLES):
         print(f"\n{name}: CPU seconds of one thread, best of 5")
-        for line in TABLES[name]():
+        for line in TABLES[name](**options.get(name, {})):
             print(line, flush=True)
             missed += line.missed
     return int(missed > 0)

@@ -82,7 +82,7 @@ def jumps(rng: np.random.Generator) -> Iterator[str]:
 
 
 def adversaries() -> dict[str, Callable[[int, np.ndarray], float]]:
-    """Outcomes chosen when the quantiles at .05, .25, .75 and .95 are known; 0 where there is no room outside."""
+    """Outcomes chosen when both intervals are known, lower ends first; 0 where there is no room outside."""
     known = np.nan_to_num
     return {
         "above the interval": lambda row, q: float(q[3] + 1) if np.isfinite(q[3]) else 0.0,
@@ -97,9 +97,10 @@ def adverse(pick: Callable[[int, np.ndarray], float], steps: int) -> np.ndarray:
     """Coverages of intervals that promise .5 and .9."""
     calibrator, base, inside = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), np.zeros((steps, 2))
     for row in range(steps):
-        q = calibrator.transform(base).quantiles([0.05, 0.25, 0.75, 0.95])[0]
-        y = pick(row, q)
-        inside[row] = q[1] <= y <= q[2], q[0] <= y <= q[3]
+        law = calibrator.transform(base)
+        half, nine = law.interval(0.5)[0], law.interval(0.9)[0]
+        y = pick(row, np.array([nine[0], half[0], half[1], nine[1]]))
+        inside[row] = half[0] <= y <= half[1], nine[0] <= y <= nine[1]
         calibrator.update(base, [y])
     return np.asarray(inside.mean(axis=0))
 

@@ -37,8 +37,10 @@ OTHERS = {
     "bella": "which measure sees which fault",
     "scipy_families": "every family of scipy: right, or refused in a line",
     "drift": "calm runs raise few alarms, changes are noticed soon and their dates named",
+    "engines": "one Parquet file through every engine, beside reading it alone and beside the rows",
     "fuzz_loader": "files of calibrators, mutated: none is loaded that should not be",
     "kill_writes": "writers killed at random: nothing is lost",
+    "kill_updates": "a daily job killed at random: no day is lost or learned twice",
 }
 HEAD = """# Experiments
 

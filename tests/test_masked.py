@@ -126,5 +126,5 @@ def test_masked_groups_are_missing(rng, groups):
 
 def test_masked_times_are_missing(rng):
     law, y = Normal(np.zeros(60), 1.0), rng.normal(size=60)
-    with pytest.raises(ValueError, match="`time` must not be missing; 1 of 60 entries are"):
+    with pytest.raises(ValueError, match="`time` must be present; 1 of 60 values is not"):
         compare(law, y, time=masked(np.arange(60), 7))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import f1_score, fbeta_score, jaccard_score, matthews_corrcoef
 from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
@@ -117,6 +118,66 @@ def test_threshold_equals_brute_force(name, seed):
     assert objective.value(model.report_.after.counts) == pytest.approx(best, abs=1e-12)
     p = scores[:, 1] / scores.sum(axis=1)
     np.testing.assert_array_equal(model.predict(scores), (p > model.threshold_).astype(int))
+
+
+SCORES = {
+    "f1": (lambda y, p, w: f1_score(y, p, sample_weight=w), "f1"),
+    "matthews_corrcoef": (lambda y, p, w: matthews_corrcoef(y, p, sample_weight=w), "matthews_corrcoef"),
+    "jaccard": (lambda y, p, w: jaccard_score(y, p, sample_weight=w), "jaccard"),
+    "callable": (
+        lambda y, p, w: fbeta_score(y, p, beta=2, sample_weight=w),
+        lambda y_true, labels, sample_weight: fbeta_score(
+            y_true, labels, beta=2, pos_label="yes", sample_weight=sample_weight
+        ),
+    ),
+    "rows": (lambda y, p, w: f1_score(y, p, sample_weight=w), lambda y, p: f1_score(y, p, pos_label="yes")),
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_of_labels_equal_brute_force(name):
+    (measure, objective), (scores, y, weights) = SCORES[name], sample(30, 2, 3)
+    labels = np.array(["no", "yes"])
+    model = DecisionCalibrator(objective).fit(scores, labels[y], sample_weight=weights)
+    p = scores[:, 1] / scores.sum(axis=1)
+    best = max(measure(y, (p > cut).astype(int), weights) for cut in [0, *(np.unique(p)[:-1] * (1 + 1e-9))])
+    reached = measure(y, (model.predict(scores) == "yes").astype(int), weights)
+    assert reached == pytest.approx(best, rel=1e-12) and model.path_[-1] == pytest.approx(best, rel=1e-12)
+    assert model.path_[0] == pytest.approx(measure(y, (p > 0.5).astype(int), weights), rel=1e-12)
+
+
+def test_scores_of_more_classes_rise():
+    scores, y, weights = sample(25, 3, 1)
+    for name, average in (("f1", "macro"), ("f1_weighted", "weighted")):
+        model = DecisionCalibrator(name).fit(scores, y, sample_weight=weights)
+        after = f1_score(y, model.predict(scores), average=average, sample_weight=weights)
+        assert model.path_[-1] == pytest.approx(after, rel=1e-12) and after > model.path_[0]
+    np.testing.assert_array_equal(
+        DecisionCalibrator("balanced_accuracy").fit(scores, y).log_weights_,
+        DecisionCalibrator("macro").fit(scores, y).log_weights_,
+    )
+
+
+def test_callables_are_called_a_few_thousand_times(rng):
+    p = rng.random(20_000)
+    y = (rng.random(20_000) < p**2).astype(int)
+    calls = []
+
+    def score(y_true, labels, sample_weight):
+        calls.append(len(y_true))
+        tp, either = sample_weight[(y_true == 1) & (labels == 1)].sum(), sample_weight @ (y_true + labels)
+        return 2 * tp / either if either else 0.0
+
+    slow, fast = DecisionCalibrator(score).fit(p, y), DecisionCalibrator("f1").fit(p, y)
+    assert len(calls) < 2000 and max(calls) <= 4
+    assert slow.path_[-1] == pytest.approx(fast.path_[-1], rel=1e-3)
+
+
+def test_rows_without_weights_must_be_whole():
+    with pytest.raises(
+        ValueError, match="`sample_weight` must be whole numbers, as `objective` takes no sample_weight"
+    ):
+        DecisionCalibrator(lambda y, p: (y == p).mean()).fit([0.2, 0.6, 0.7], [0, 1, 1], sample_weight=[1.0, 0.5, 1.0])
 
 
 def one_against_two(ratios, y):
@@ -291,8 +352,9 @@ def test_errors():
         DecisionCalibrator().fit(np.zeros((20, 3)), y)
     with pytest.raises(ValueError, match="must be finite"):
         DecisionCalibrator().fit(np.full((20, 3), np.nan), y)
-    with pytest.raises(ValueError, match="one of 'proportions'"):
-        DecisionCalibrator("f1").fit(scores, y)
+    for name in ("f2", "r2", "neg_log_loss", 1):
+        with pytest.raises(ValueError, match="`objective` must be .* 'matthews_corrcoef'.* or a score"):
+            DecisionCalibrator(name).fit(scores, y)
     with pytest.raises(NotFittedError):
         DecisionCalibrator().predict(scores)
     with pytest.raises(ValueError, match="a column for each of the 3 classes; got 2"):

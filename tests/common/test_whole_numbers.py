@@ -24,6 +24,7 @@ LABELS = (Y > 0).astype(int)
 FORECASTS = {"dist": (Y, LAW), "dists": (Y, LAW), "y_pred": (Y, X), "y_proba": (LABELS, P)}
 OTHERS: dict[str, tuple[Any, ...]] = {
     "bootstrap_interval": (metrics.crps, Y, LAW),
+    "bias_by_feature": (Y, X, X),
     "noise_floor": (metrics.ece, P),
     "calibration_floor": (N,),
 }

@@ -55,6 +55,7 @@ EXAMPLES: dict[str, tuple[Display, str]] = {
         rooms.MarginalCalibrationDisplay.from_predictions(Y, LAW, points=9),
         "largest difference 0.026",
     ),
+    "Murphy": (rooms.MurphyDisplay.from_predictions(Y, {"x": X, "0": 0 * X}), "squared error x 0.4903, 0 1.824"),
     "PIT": (rooms.PITDisplay.from_predictions(Y, LAW, n_bins=4), "4 bars from 0.965 to 1.03"),
     "Pareto": (rooms.ParetoDisplay.from_measures(["a", "b"], [1.0, 2.0], [1.0, 2.0]), "2 methods, on the front a"),
     "PointCalibration": (rooms.PointCalibrationDisplay.from_predictions(Y, X), "mean error "),

@@ -105,7 +105,7 @@ def test_inputs_stay_as_they_were() -> None:
             ValueError,
             r"`x` must be present; 2 of 3 .* first x\[1\] = NaT",
         ),
-        ({"x": ["a", "b", "c"]}, TypeError, "`x` must be numbers or dates; got str"),
+        ({"x": ["a", "b", "c"]}, TypeError, "`x` must be numbers, dates, or texts such as 2024-01-31; got str"),
         ({"x": np.ones((3, 2))}, ValueError, r"`x` must be 1-dimensional; got shape \(3, 2\)"),
         ({"coverages": [50]}, ValueError, "`coverages` must be strictly between 0 and 1.*Percent"),
         ({"coverages": []}, ValueError, "`coverages` must have at least one"),

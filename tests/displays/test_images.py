@@ -54,6 +54,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
         Y, {"narrow": NARROW, "wide": WIDE}, groups=np.arange(N) % 5
     ).plot(ax=ax),
     "marginal_calibration": lambda ax: rooms.MarginalCalibrationDisplay.from_predictions(Y, NARROW).plot(ax=ax),
+    "murphy": lambda ax: rooms.MurphyDisplay.from_predictions(Y, {"wide": WIDE, "flat": 0 * X}).plot(ax=ax),
     "pareto": lambda ax: ParetoDisplay.from_measures(
         list("abcde"),
         [1, 2, 3, 3.5, 99],

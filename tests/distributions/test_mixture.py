@@ -8,7 +8,7 @@ import pytest
 import scoringrules
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import kstest
 
 from calibrant.distributions import (
@@ -26,7 +26,8 @@ from calibrant.distributions import (
 )
 from calibrant.distributions.integrals import quadrature
 from calibrant.distributions.mixture import crps as mixture_crps
-from calibrant.maps import AffineMap, fit_spline
+from calibrant.distributions.mixture.quantiles import by_newton
+from calibrant.maps import AffineMap, BetaMap, fit_spline
 
 N = 40
 
@@ -180,3 +181,15 @@ def test_crps_of_components_that_are_points_to_rounding():
     apart = Mixture([Laplace([1.0], 1e-300), Laplace([2.0], 1e-300)])
     np.testing.assert_allclose(apart.crps([1.5]), 0.25, rtol=1e-6)
     assert Mixture([Laplace([5.0], 1e-300), Laplace([5.0], 1e-300)]).crps([5.0])[0] < 1e-290
+
+
+def test_newton_steps_end_where_the_search_does():
+    levels = [1e-9, 0.01, 0.3, 0.5, 0.7499, 0.75, 0.9, 0.999]
+    gap = Mixture([Normal([0.0, 5.0], 1.0), Normal([1e3, 5.0], [1e-3, 2.0])], [0.75, 0.25])
+    heavy = Mixture([StudentT([0.0, 5.0], 1.0, 1.5), Mixture([Normal([1.0, 5.0], 0.1), Laplace(0.0, [3.0, 1.0])])])
+    bent = Mixture([Recalibrated(Normal([0.0, 1.0], 2.0), BetaMap(0.5, 2.0, 0.3)), Normal(1.0, [0.1, 3.0])])
+    for law in (gap, heavy, bent):
+        z = np.broadcast_to(ndtri(levels), (2, len(levels)))
+        np.testing.assert_allclose(law.quantiles(levels), law._by_search(z), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(law.ppf([0.3, 0.9]), law.quantiles([0.3, 0.9])[[0, 1], [0, 1]], rtol=1e-12)
+    assert by_newton(gap, z)[1].any() and not by_newton(bent, z)[1].any()

@@ -747,3 +747,11 @@ def test_rough_quantiles_of_t_are_polished(rng: np.random.Generator) -> None:
     rough = size * (1 + 4e-9 * rng.choice([-1.0, 1.0], 200))
     np.testing.assert_allclose(polished(df, rough, stats.t.sf(size, df)), size, rtol=1e-13)
     assert np.array_equal(polished(df, 3 * size, stats.t.sf(size, df)), 3 * size)  # too far for one step
+
+
+def test_quantiles_of_one_shape_are_worked_out_once():
+    levels, df = [0.001, 0.05, 0.5, 0.99], np.array([5.0, 5.0, 2.5])
+    for rows in (slice(0, 2), slice(0, 3)):  # one shape, two shapes
+        law = StudentT([0.0, 10.0, -3.0], [1.0, 2.0, 0.5], df)[rows]
+        expected = stats.t.ppf(levels, law.df[:, None], law.loc[:, None], law.scale[:, None])
+        np.testing.assert_allclose(law.quantiles(levels), expected, rtol=1e-12, atol=1e-12)

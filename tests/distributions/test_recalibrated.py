@@ -7,11 +7,22 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from calibrant import Gumbel, Laplace, Logistic, Mixture, Normal, Recalibrated, StudentT, Truncated, concatenate
-from calibrant.distributions import LocationScale
+from calibrant.distributions import Distribution, LocationScale
 from calibrant.distributions.shifted import Shifted
-from calibrant.maps import AffineMap, AveragedBetaMap, BetaMap, PiecewiseLinearMap, SplineMap, UnitTails
+from calibrant.maps import (
+    AffineMap,
+    AveragedBetaMap,
+    BetaMap,
+    FlowMap,
+    PiecewiseLinearMap,
+    SplineMap,
+    UnitTails,
+    fit_isotonic,
+    fit_step,
+)
 from tests.common.examples import BATCH_MAPS, LAWS, MAPS
 
 KNOTS = np.array([-1.0, 0.0, 1.0])
@@ -96,6 +107,9 @@ def test_maps_give_the_same_together_as_apart(name, rng):
     value, log_slope = map.value_and_log_slope(z)
     np.testing.assert_array_equal(value, map(z))
     np.testing.assert_array_equal(log_slope, map.log_slope(z))
+    for points in (z, z[:1]):
+        score = map(points)
+        np.testing.assert_allclose(map.probabilities(points), [ndtr(score), ndtr(-score)], rtol=1e-9, atol=1e-300)
 
 
 @pytest.mark.parametrize(
@@ -128,3 +142,40 @@ def test_slopes_of_nested_laws_add(kind):
     y, step = np.array([0.4, 2.0]), 1e-6
     slope = (law.to_normal(y + step) - law.to_normal(y - step)) / (2 * step)
     np.testing.assert_allclose(np.exp(law.log_slope(y)), slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Normal(np.linspace(-3, 3, 4096), 1.5), StudentT(np.zeros(4096), 1.0, 2.0), Logistic(np.zeros(4096), 0.5)],
+    ids=repr,
+)
+def test_tables_of_scores_of_many_rows_are_right(law, rng):
+    y = law.sample(1, rng)[:, 0] * 1.5
+    y[:4] = 1e6, -1e6, np.inf, np.nan
+    same = Recalibrated(law, BetaMap())
+    np.testing.assert_allclose(same.crps(y), law.crps(y), rtol=3e-10)
+    bent, step = fit_isotonic(rng.normal(0.3, 1.3, 60)), fit_step(rng.normal(size=30))
+    for map in (BetaMap(2.0, 0.7, -0.4), UnitTails(SMOOTH, -1.0, 1.0), bent, step):
+        whole, few = Recalibrated(law, map), slice(0, 4096, 41)
+        np.testing.assert_allclose(whole.crps(y)[few], whole[few].crps(y[few]), rtol=3e-10)
+
+
+def _row_maps(rng):
+    """Smooth maps with one map a row, the last of which is too steep for the nodes that rows share."""
+    same = np.ones(4)
+    heights = np.array([[0.0, 1.0], [2.0, 0.3], [0.1, 0.1], [90.0, 0.0]])
+    flow = FlowMap(same, 1.3 * same, 0.2 * same, heights, np.tile([-1.0, 0.5], (4, 1)), 0.2 * same, 0 * same, same)
+    mean = np.array([[0.1, -0.2, 0.3], [-0.3, 0.2, 0.0], [0.0, 0.0, -0.5], [3.5, 3.5, 2.0]])
+    return flow, AveragedBetaMap(mean, 0.2 * rng.normal(size=(4, 3, 3)) * np.tri(3))
+
+
+@pytest.mark.parametrize("kind", [Normal, Logistic, Laplace])
+def test_nodes_that_rows_share_give_what_quadrature_gives(kind, rng):
+    base, y = kind([3.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.5, 1.0]), np.array([3.0, -1.2, 40.0, 0.1])
+    for map in _row_maps(rng):
+        for law in (Recalibrated(base, map), Recalibrated(Recalibrated(base, SMOOTH), map)):
+            assert law._nodes is not None
+            np.testing.assert_allclose(law.mean(), Distribution.mean(law), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(law.var(), Distribution.var(law), rtol=1e-8)
+            np.testing.assert_allclose(law.crps(y), Distribution.crps(law, y), rtol=1e-8)
+            assert law._nodes.crps(y)[1][2:].tolist() == [False, True]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from calibrant.maps import fit_ecdf, fit_isotonic, fit_step
+from calibrant.maps import fit_ecdf, fit_isotonic, fit_step, ranks
 
 
 def test_ecdf_passes_through_the_ranks_over_t_plus_one():
@@ -67,3 +67,15 @@ def test_finite_sample_steps_keep_the_conformal_promise(rng):
     z = rng.standard_normal((20_000, 10))
     below = [row[9] <= fit_step(row[:9], finite_sample=True).inverse(ndtri(np.array([0.7])))[0] for row in z]
     assert np.mean(below) == pytest.approx(0.7, abs=0.012)  # exact: the 7th of 9 ranks over 10
+
+
+def test_some_of_very_many_knots_are_kept(rng, monkeypatch):
+    z = rng.standard_t(5, 200_000)
+    whole = fit_ecdf(z)
+    monkeypatch.setattr(ranks, "MANY_KNOTS", 100_000)
+    some = fit_ecdf(z)
+    assert len(whole.knots) == 200_000 and 20_000 < len(some.knots) <= 30_000
+    assert some.knots[[0, -1]].tolist() == whole.knots[[0, -1]].tolist() and some.tails == whole.tails
+    at = np.concatenate([z[:20_000], np.sort(z)[:50], [-40.0, 40.0]])
+    np.testing.assert_allclose(ndtr(some(at)), ndtr(whole(at)), atol=1e-4)
+    np.testing.assert_allclose(some(at), whole(at), atol=2e-2)  # tails too

@@ -9,7 +9,11 @@ import numpy as np
 from calibrant import metrics
 
 MEANS = {"brier_score": metrics.brier_score, "log_loss": metrics.log_loss, "class_sharpness": metrics.class_sharpness}
-BINARY = {"hosmer_lemeshow_test": metrics.hosmer_lemeshow_test, "cox_calibration": metrics.cox_calibration}
+BINARY = {
+    "hosmer_lemeshow_test": metrics.hosmer_lemeshow_test,
+    "cox_calibration": metrics.cox_calibration,
+    "log_loss_decomposition": metrics.log_loss_decomposition,
+}
 ANY_NUMBER = MEANS | {
     "brier_score_chapter": lambda y, p, **k: metrics.brier_score(y, p, scale="chapter", **k),
     "brier_decomposition": lambda y, p, **k: metrics.brier_decomposition(y, p, bins="width", **k),
@@ -53,6 +57,7 @@ AROUND_OTHERS = {
     "bootstrap_interval",
     "mean_interval",
     "class_summary",
+    "score_grid",
 }
 
 

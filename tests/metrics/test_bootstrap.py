@@ -115,3 +115,31 @@ def test_bad_settings():
         metrics.bootstrap_interval(metrics.ece, [0, 1], [0.2, 0.7], method="bca")
     with pytest.raises(ValueError, match="An interval needs more than one row; got 1"):
         metrics.mean_interval(metrics.brier_score, [1], [0.2])
+
+
+def test_measures_that_are_means_are_worked_out_once(rng):
+    y, law, calls = rng.normal(size=30), Normal(np.zeros(30), 1.0), []
+    weights = rng.integers(0, 4, 30)
+
+    def measure(y_true, dist, *, sample_weight=None, per_row=False):
+        calls.append(per_row)
+        return metrics.crps(y_true, dist, sample_weight=sample_weight, per_row=per_row)
+
+    def root(y_true, dist, *, sample_weight=None, per_row=False):  # takes per_row, but is no mean of it
+        calls.append(per_row)
+        score = metrics.crps(y_true, dist, sample_weight=sample_weight, per_row=per_row)
+        return score if per_row else np.sqrt(score)
+
+    for chosen in (None, weights):
+        found = metrics.bootstrap_interval(measure, y, law, n_resamples=40, sample_weight=chosen)
+        slow = metrics.bootstrap_interval(
+            lambda *a, **k: metrics.crps(*a, **k), y, law, n_resamples=40, sample_weight=chosen
+        )
+        np.testing.assert_allclose([found.value, found.low, found.high], [slow.value, slow.low, slow.high], rtol=1e-13)
+    assert calls == [False, True] * 2
+    calls.clear()
+    found = metrics.bootstrap_interval(root, y, law, n_resamples=40, sample_weight=weights)
+    np.testing.assert_allclose(
+        np.square([found.value, found.low, found.high]), [slow.value, slow.low, slow.high], rtol=0.01
+    )
+    assert len(calls) == 42

@@ -42,12 +42,24 @@ OTHERS = {
     "knueppel_test": lambda y, d, **k: metrics.knueppel_test(y, d, lags=0, **k),
     "nll_decomposition": lambda y, d, **k: metrics.nll_decomposition(y, d, d, **k),
     "crps_decomposition": metrics.crps_decomposition,
+    "pinball_decomposition": metrics.pinball_decomposition,
+    "expectile_decomposition": metrics.expectile_decomposition,
+    "murphy_curve": lambda y, d, **k: metrics.murphy_curve(y, d, thetas=[1, 3, 4.5], **k),
     "summary": metrics.summary,
 }
 MEASURES = MEANS | OTHERS
 UNWEIGHTED = {"pit": metrics.pit}
+OF_FEATURES = {"bias_by_feature"}  # test_bias.py
 OF_POINTS = {"mean_error", "mean_ratio", "relative_mse", "error_tolerance", "point_summary"}  # test_point*.py
 OF_SETS = {"set_coverage", "set_size"}  # test_sets.py
+TAKE_POINTS = {
+    "mae",
+    "mse",
+    "mape",
+    "pinball_decomposition",
+    "expectile_decomposition",
+    "murphy_curve",
+}  # a pair is no law to them
 NEED_MORE = {"calibration_error_debiased", "knueppel_test"}  # than one row
 
 
@@ -79,7 +91,9 @@ CASES = [(m, law) for m in MEASURES for law in LAWS if not (law == "discrete" an
 def test_every_public_function_is_covered():
     functions = {n for n in metrics.__all__ if not isinstance(getattr(metrics, n), type)}
     of_classes = {*class_measures.PROBABILITIES, *class_measures.LABELS, *class_measures.AROUND_OTHERS}
-    assert functions - {"calibration_floor"} - of_classes - OF_POINTS - OF_SETS <= set(MEASURES) | set(UNWEIGHTED)
+    assert functions - {"calibration_floor"} - of_classes - OF_POINTS - OF_SETS - OF_FEATURES <= set(MEASURES) | set(
+        UNWEIGHTED
+    )
 
 
 @pytest.mark.parametrize(("measure", "law"), CASES)
@@ -166,7 +180,7 @@ def test_bad_weights(measure, rng):
         MEASURES[measure](y, dist, sample_weight=np.zeros(60))
 
 
-@pytest.mark.parametrize("measure", [m for m in MEASURES if m not in NEED_MORE | {"mae", "mse", "mape"}])
+@pytest.mark.parametrize("measure", [m for m in MEASURES if m not in NEED_MORE | TAKE_POINTS])
 def test_one_row_and_other_forms_of_forecasts(measure):
     one = numbers(MEASURES[measure]([0.3], Normal([0.0], 2.0)))
     np.testing.assert_array_equal(numbers(MEASURES[measure]([0.3], ([0.0], [2.0]))), one)  # (mean, std)

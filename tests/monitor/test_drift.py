@@ -256,7 +256,7 @@ def test_fit_begins_anew_and_clone_forgets(rng):
         ({"same_time": "maybe"}, {}, "`same_time` must be one of 'independent', 'dependent'; got 'maybe'."),
         ({"task": "maybe"}, {}, "`task` must be one of"),
         ({}, {"groups": ["a"]}, "`groups` must have one label per forecast"),
-        ({}, {"time": ["a", "b"]}, "`time` must be numbers or dates; got str"),
+        ({}, {"time": ["a", "b"]}, "`time` must be numbers, dates, or texts such as 2024-01-31; got str"),
         ({}, {"time": [1.0, np.nan]}, "`time` must be present; 1 of 2 values is not"),
         ({}, {"ids": [1]}, "`ids` must have one label per forecast; got shape .1,. for 2 forecasts."),
         ({"same_time": "dependent"}, {}, "`time` must be given"),

@@ -37,6 +37,7 @@ CALIBRATORS = {f"quantile, {name}": QuantileCalibrator(name) for name in FITS} |
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator("ecdf"), ScaleCalibrator("coverage"), QuantileCalibrator()]),
     "chain to isotonic": Chain([QuantileCalibrator("kde"), QuantileCalibrator("isotonic")]),
     "chain to beta": Chain([QuantileCalibrator(), QuantileCalibrator("beta")]),
+    "chain to residuals": Chain([QuantileCalibrator(), ResidualCalibrator(), QuantileCalibrator()]),
     "chain from steps": Chain([QuantileCalibrator("step"), ScaleCalibrator()]),
     "choice": AutoCalibrator([QuantileCalibrator()], cv=3),
 }

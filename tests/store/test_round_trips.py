@@ -92,6 +92,7 @@ def test_every_calibrator_is_here():
         "FrameCalibrator",
         "GroupedCalibrator",
         "HorizonCalibrator",
+        "MultilabelCalibrator",
         "OnlineCalibrator",
         "PointCalibrator",
         "PriorShiftCalibrator",
@@ -282,7 +283,7 @@ def test_labels(kind, make, rng, again):
     np.testing.assert_array_equal(getattr(loaded, use)(p), getattr(calibrator, use)(p))
 
 
-@pytest.mark.parametrize("objective", ["proportions", "accuracy", "macro", "cost"])
+@pytest.mark.parametrize("objective", ["proportions", "accuracy", "macro", "cost", "f1"])
 @pytest.mark.parametrize("kind", ["probabilities", "positive", "logits", "margins"])
 def test_decisions(objective, kind, rng, again):
     p, y = two_classes(rng)

@@ -15,9 +15,9 @@ from .._checks import Array, column_names, complain, finite, nonempty, one_of, t
 from .class_labels import Classes, class_numbers, completed, label_of_column, labels_of_columns, named_columns
 
 KINDS = ("probabilities", "logits", "margins", "positive")
-_LAST_DIGITS = 1e-12
+LAST_DIGITS = 1e-12
 _LONG = 32  # entries of a row
-_ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
+ROUNDING = 1e-3  # sums of half-precision probabilities are that far from 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,14 +197,14 @@ def _checked_probabilities(array: Array, name: str) -> Array:
     if array.ndim == 1:
         return np.column_stack([1 - array, array])
     total = array.sum(axis=1)
-    off = np.abs(total - 1) > _ROUNDING
+    off = np.abs(total - 1) > ROUNDING
     if off.any():
         first = int(np.argmax(off))
         raise ValueError(
             f"rows of `{name}` must add up to 1; {int(off.sum())} of {len(array)} do not, first row {first} adds up to "
             f"{total[first]:.6g}. Divide by the sums, or use DecisionCalibrator, which takes any positive scores."
         )
-    exact = np.abs(total - 1) <= _LAST_DIGITS  # dividing would only part what is tied
+    exact = np.abs(total - 1) <= LAST_DIGITS  # dividing would only part what is tied
     return array if exact.all() else np.asarray(array / np.where(exact, 1.0, total)[:, None])
 
 

@@ -16,6 +16,7 @@ from .isotonic import IsotonicCalibrator
 from .platt import PlattCalibrator
 from .prior_shift import PriorShiftCalibrator
 from .reductions.ecoc import ECOCCalibrator
+from .reductions.multilabel import MultilabelCalibrator
 from .reductions.one_vs_rest import OneVsRestCalibrator
 from .reductions.pairwise import PairwiseCalibrator
 from .roc import ConcavityRepair
@@ -40,6 +41,7 @@ __all__ = [
     "GroupedDecisions",
     "IsotonicCalibrator",
     "KernelDensitiesCalibrator",
+    "MultilabelCalibrator",
     "OneVsRestCalibrator",
     "PairwiseCalibrator",
     "PlattCalibrator",

@@ -111,10 +111,9 @@ def best_weight(
     ratios, others = _ratios(c, rows.scores, offsets)
     order = np.argsort(ratios)
     ratios = ratios[order]
-    values = objective.along(c, order, others, rows.codes, rows.weights)
     places = _places(ratios)
-    values = values[places]
-    slack = _LEAST_GAIN * max(1.0, np.abs(values).max()) if len(values) else 0.0
+    values = objective.at(places, c, order, others, rows.codes, rows.weights)
+    slack = _LEAST_GAIN * max(1.0, np.abs(values[np.isfinite(values)]).max(initial=0.0))
     if not len(values) or not values.max() > now + slack:
         return float(offsets[c]), now
     best = places[values >= values.max() - slack]

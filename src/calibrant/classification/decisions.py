@@ -30,9 +30,13 @@ class DecisionCalibrator(BaseEstimator):
 
     Parameters
     ----------
-    objective : {"proportions", "accuracy", "macro", "cost"}, default "proportions"
-        Predicted class proportions like the real ones (least :math:`\sum_j |\hat\pi_j - \pi_j|`), largest accuracy,
-        largest mean of the accuracies within the real classes, or least mean cost.
+    objective : {"proportions", "accuracy", "macro", "cost", "f1", "matthews_corrcoef"}, name or callable
+        Predicted class proportions like the real ones (least :math:`\sum_j |\hat\pi_j - \pi_j|`), the default;
+        largest accuracy; largest mean of the accuracies within the real classes; least mean cost; largest F1 of the
+        second of two classes, of more the mean over the classes; largest correlation of Matthews. Or any of
+        scikit-learn's scorers of labels by its name, such as "jaccard", or ``score(y_true, labels)``, with
+        ``sample_weight`` or without, higher being better; it must not depend on the order of rows. These two are called
+        at no more than a few thousand places: all of them up to 1 000, else 1 000 and those around the best.
     cost_matrix : array-like (K, K), optional
         Costs by real (line) and predicted (column) class, for ``objective="cost"``.
     scores_are : {"probabilities", "positive", "logits", "margins"}, default "probabilities"
@@ -72,11 +76,12 @@ class DecisionCalibrator(BaseEstimator):
     spam       0     5
 
     Differs from the paper in: thresholds between the calibration scores where the chapter has any ratio u, found for
-    three more objectives than its proportions; weights of more than two classes by coordinate steps, not ROC analysis.
+    more objectives than its proportions, any score of labels among them; weights of more than two classes by
+    coordinate steps, not ROC analysis.
     """
 
     def __init__(
-        self, objective: str = "proportions", *, cost_matrix: Any = None, scores_are: str = "probabilities"
+        self, objective: Any = "proportions", *, cost_matrix: Any = None, scores_are: str = "probabilities"
     ) -> None:
         self.objective = objective
         self.cost_matrix = cost_matrix
@@ -99,7 +104,7 @@ class DecisionCalibrator(BaseEstimator):
         rows, labels, codes, weights = labelled_rows(table, y, sample_weight, classes)
         weights = np.ones(len(codes)) if weights is None else weights
         real = np.bincount(codes, weights, len(labels)).astype(np.float64)
-        objective = make_objective(self.objective, self.cost_matrix, real)
+        objective = make_objective(self.objective, self.cost_matrix, real, labels)
         decisions = Decisions(table.log_scores()[rows], codes, weights)
         self.log_weights_, self.path_ = sweep(decisions, objective)
         before, after = (Confusion(labels, decisions.confusion(w)) for w in (0 * self.log_weights_, self.log_weights_))

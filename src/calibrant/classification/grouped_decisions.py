@@ -111,7 +111,7 @@ class GroupedDecisions(BaseEstimator):
         if n < LEAST_SHARE * (n + self.strength):
             return None
         real = np.bincount(rows.codes, rows.weights, rows.scores.shape[1]).astype(np.float64)
-        objective = make_objective(common.objective, common.cost_matrix, real)
+        objective = make_objective(common.objective, common.cost_matrix, real, common.classes_)
         change, _ = sweep(Decisions(rows.scores + common.log_weights_, rows.codes, rows.weights), objective)
         return np.asarray(common.log_weights_ + n / (n + self.strength) * change)
 

@@ -1,17 +1,21 @@
-"""What decisions are judged by: a sum of gains, or how well predicted and real class proportions agree."""
+"""What decisions are judged by: a sum of gains, agreement of predicted and real proportions, or a score of labels."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._checks import Array, finite, one_of, to_array
+from .._checks import Array, finite, to_array
 from ..adapters.class_labels import Codes
+from .label_scores import VECTORISED, TableScores, score_of_rows, scorer_names, tables_along
 
-OBJECTIVES = ("proportions", "accuracy", "macro", "cost")
+MOST_CALLS = 1000  # places that are scored by a callable before it is known where the best ones are
+OBJECTIVES = ("proportions", "accuracy", "macro", "cost", *VECTORISED)
 
 
 class Objective(ABC):
@@ -24,6 +28,10 @@ class Objective(ABC):
     @abstractmethod
     def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
         """Of all n + 1 decisions that give the first m rows in this order to class c, and the rest to ``others``."""
+
+    def at(self, places: Codes, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        """The same of some numbers m; -inf where it was not computed, as others are better."""
+        return self.along(c, order, others, codes, weights)[places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +77,45 @@ class OneShare(Objective):
         return np.asarray(-np.abs(_sums(weights[order]) - weights[codes == c].sum()))
 
 
+@dataclass(frozen=True, eq=False)
+class Score(Objective):
+    """A score of confusion tables; where it is slow, of at most a few thousand of them."""
+
+    scores: TableScores
+    size: int
+    slow: bool = False
+
+    def value(self, confusion: Array) -> float:
+        return float(self.scores(confusion[None])[0])
+
+    def along(self, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        return np.concatenate([self.scores(t) for t in tables_along(c, order, others, codes, weights, self.size)])
+
+    def at(self, places: Codes, c: int, order: Codes, others: Codes, codes: Codes, weights: Array) -> Array:
+        if not self.slow or not len(places):
+            return super().at(places, c, order, others, codes, weights)
+        values = np.full(len(places), -np.inf)
+        some = np.unique(np.linspace(0, len(places) - 1, min(MOST_CALLS, len(places))).round().astype(np.intp))
+        for _ in range(2):
+            tables = _chosen(places[some], tables_along(c, order, others, codes, weights, self.size))
+            values[some] = self.scores(tables)
+            near = np.arange(len(places)) - int(values.argmax())
+            some = np.flatnonzero((np.abs(near) <= len(places) // MOST_CALLS) & np.isneginf(values))
+            if not len(some):
+                break
+        return values
+
+
+def _chosen(places: Codes, blocks: Iterator[Array]) -> Array:
+    """The tables at these places, which rise."""
+    found, first = [], 0
+    for tables in blocks:
+        mine = places[np.searchsorted(places, first) : np.searchsorted(places, first + len(tables))]
+        found.append(tables[mine - first])
+        first += len(tables)
+    return np.concatenate(found)
+
+
 def _sums(x: Array) -> Array:
     """Sums of the first 0, 1, ..., n entries."""
     sums = np.empty(len(x) + 1)
@@ -77,16 +124,27 @@ def _sums(x: Array) -> Array:
     return sums
 
 
-def make_objective(name: str, cost_matrix: Any, real: Array) -> Objective:
-    """The named objective, for classes of these total weights (K,).
+def make_objective(name: Any, cost_matrix: Any, real: Array, labels: NDArray[Any] | None = None) -> Objective:
+    """The named objective, or that of a callable, for classes of these total weights (K,) and labels.
 
     >>> make_objective("macro", None, np.array([8.0, 2.0])).gains
     array([[0.0625, 0.    ],
            [0.    , 0.25  ]])
     """
-    one_of(name, "objective", OBJECTIVES)
-    if (cost_matrix is not None) != (name == "cost"):
+    known = name if isinstance(name, str) else ""
+    if (cost_matrix is not None) != (known == "cost"):
         raise ValueError('`cost_matrix` must be given with objective="cost", and only then.')
+    name = "macro" if known == "balanced_accuracy" else name
+    if known in VECTORISED:
+        return Score(VECTORISED[known], len(real))
+    if callable(name) or (name not in OBJECTIVES and known in scorer_names()):
+        return Score(score_of_rows(name, np.arange(len(real)) if labels is None else labels), len(real), slow=True)
+    if name not in OBJECTIVES:
+        listed = ", ".join(map(repr, OBJECTIVES))
+        raise ValueError(
+            f"`objective` must be one of {listed}, a scorer of scikit-learn's for labels, or a score(y_true, labels); "
+            f"got {name!r}."
+        )
     if name == "proportions":
         return Agreement()
     if name == "cost":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..select.candidates import BY_GROUP
+from ..select.candidates import BY_GROUP, ONLINE
 from ..select.comparison import NONE
 from ..select.methods import AUTO, methods_with_features
 from ..tables.columns import Columns
@@ -12,8 +12,6 @@ from ..tables.files import PIPE
 from ..tables.reading import Reading
 from .console import commands
 from .methods import kind_of
-
-ONLINE = "online"
 
 
 def how_to_apply(path: Path, columns: Columns, chosen: str, reading: Reading | None = None) -> str:
@@ -46,7 +44,7 @@ def _stem(path: Path) -> str:
     >>> [_stem(Path(name)) for name in ("shops.csv.gz", "my.shops.csv", "day-*.parquet", "-")]
     ['shops', 'my.shops', 'forecasts', 'forecasts']
     """
-    stem = Path(path.name.removesuffix(".gz")).stem
+    stem = Path(Path(path).name.removesuffix(".gz")).stem
     return "forecasts" if stem == PIPE or set(stem) & set("*?[") or not stem else stem
 
 

@@ -12,7 +12,9 @@ import typer
 from .._checks import probability
 from ..adapters.names import NAMES
 from ..calibration.contract import takes_of
+from ..engines import lazy
 from ..engines.added import Added
+from ..engines.anywhere import write_lazily
 from ..engines.arrow import apply
 from ..store.calibrators import describe, load
 from ..tables.columns import Columns
@@ -128,7 +130,7 @@ def command(
     columns, notes = _columns(source, asked, saved, fitted)
     added = Added(tuple(context.meta.get("added", ())))
     with progress("calibrating", source.rows) as (done, _):
-        names = apply(fitted, source, columns, output, added=added, overwrite=overwrite, progress=done)
+        names = _written(fitted, source, columns, output, added=added, overwrite=overwrite, progress=done)
     for text in [*source.notes, *notes]:
         note(text)
     if json:
@@ -136,6 +138,13 @@ def command(
     if str(output) != PIPE:
         say(f"{output} has the columns of {source.name} and {', '.join(names)}")
     return None
+
+
+def _written(fitted: Any, source: Table, columns: Columns, output: Path, *, added: Added, **how: Any) -> list[str]:
+    """The names of the columns that were added, by the engine that reads the table."""
+    if source.lazy is None:
+        return list(apply(fitted, source, columns, output, added=added, **how))
+    return write_lazily(lazy.apply(fitted, source, columns, added=added), source, output, **how)
 
 
 def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Columns, list[str]]:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..engines.arrow import analysed, fit
+from ..engines.anywhere import fit
+from ..engines.arrow import analysed
 from ..engines.result import Result
 from ..engines.sampling import Sample
 from ..regression import PointCalibrator
@@ -69,7 +70,7 @@ def command(
     check_output(output, table, overwrite=overwrite, table=False, kind=CALIBRATOR)
     sample = Sample(MEASURED)
     with progress("fitting", source.rows) as (done, stage):
-        fitted = fit(source, columns, calibrator, sample=sample, progress=done)
+        fitted = fit(source, calibrator, columns, sample=sample, progress=done)
         stage("measuring")
         result = _measured(sample, columns, calibrator, name)
     notes = [*source.notes, *notes, *sample.notes()]

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables.detection import Asked
+from ..tables.engine_files import is_database
 from ..tables.reading import Reading
 
 _PANEL = "Which column is what (found by their names where not said)"
@@ -60,6 +61,9 @@ READING: dict[str, Any] = {
     "format": Annotated[str | None, _read("csv, jsonl, parquet or arrow, where the name does not tell.", "FORMAT")],
     "decimal": Annotated[str, _read("What comes before decimals in CSV files.", "'.' or ','")],
     "encoding": Annotated[str, _read("Of text files, such as latin-1.", "NAME")],
+    "engine": Annotated[
+        str, _read("What reads Parquet and CSV files and works on them: arrow, duckdb, polars, spark or dask.", "NAME")
+    ],
     "strict": Annotated[
         bool,
         typer.Option(
@@ -70,11 +74,19 @@ READING: dict[str, Any] = {
     ],
 }
 
+
+def _table(text: str) -> Path | str:
+    """A path, or the address of a table of a database."""
+    return text if is_database(text) else Path(text)
+
+
 TABLE = Annotated[
     Path,
     typer.Argument(
-        help="A Parquet, CSV, JSON lines or Arrow file; a folder or 'pattern' of Parquet files; - for stdin.",
+        help="A Parquet, CSV, JSON lines or Arrow file; a folder or 'pattern' of Parquet files; a table of a database, "
+        "duckdb:///FILE?table=NAME; - for stdin.",
         metavar="TABLE",
+        parser=_table,
         show_default=False,
     ),
 ]

@@ -15,8 +15,9 @@ from .group_coverage import GroupCoverageDisplay
 from .marginal_calibration import MarginalCalibrationDisplay
 from .pareto import ParetoDisplay
 from .pit import PITDisplay
-from .point_calibration import PointCalibrationDisplay
-from .rec import RECDisplay
+from .points.murphy import MurphyDisplay
+from .points.point_calibration import PointCalibrationDisplay
+from .points.rec import RECDisplay
 from .reliability import ReliabilityDisplay
 from .roc import ROCDisplay
 from .segments import SegmentDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "FanDisplay",
     "GroupCoverageDisplay",
     "MarginalCalibrationDisplay",
+    "MurphyDisplay",
     "PITDisplay",
     "ParetoDisplay",
     "PointCalibrationDisplay",

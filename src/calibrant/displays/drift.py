@@ -176,8 +176,10 @@ class DriftDisplay(Display):
         self.onsets_ = [self._onset(panel) for panel in self.axes_ if self.alarms]
         last = self.axes_[-1]
         last.set_xlabel("Rows" if self.x.dtype.kind == "i" else "Time")
-        if self.x.dtype.kind == "M":
-            short_dates(last.xaxis)
+        for panel in self.axes_:
+            panel.tick_params(labelbottom=panel is last)
+            if self.x.dtype.kind == "M":
+                short_dates(panel.xaxis)
         add_title(ax, title, loc="left", pad=24)
 
     def _draw_evidence(self, ax: Axes, kwargs: dict[str, Any]) -> None:

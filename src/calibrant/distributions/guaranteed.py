@@ -16,6 +16,7 @@ from .joined import Joined
 from .mixture.law import Mixture
 from .recalibrated import Recalibrated
 
+_SAME = 1e-9  # distance of coverages that are one
 _BLOCK = 2**22  # numbers worked on at a time where the ends of all rows are laid side by side
 
 
@@ -69,6 +70,33 @@ class Guaranteed(Recalibrated):
         return out
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Promised(Recalibrated):
+    """A law seen through a map, some of whose intervals must hold nothing for their promise to be kept in the long run.
+
+    Parameters
+    ----------
+    base : Distribution
+    map : Map
+    promised : tuple of float
+        Coverages that are promised.
+    empty : tuple of float
+        Those of them whose intervals hold nothing: the lower end lies above the upper one.
+    """
+
+    promised: tuple[float, ...]
+    empty: tuple[float, ...]
+
+    def interval(self, coverage: float = 0.9) -> Array:
+        """Central intervals (n, 2); of an empty one the ends cross."""
+        ends = super().interval(coverage)
+        if not _among(coverage, self.promised):
+            return ends
+        nothing = (ends[:, 0] >= ends[:, 1]) | _among(coverage, self.empty)
+        crossed = np.column_stack([np.nextafter(ends.max(axis=1), np.inf), ends.min(axis=1)])
+        return np.where(nothing[:, None], crossed, ends)
+
+
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Pooled(Mixture):
     r"""The mixture of the laws of several folds, with intervals from the ends of all rows of all folds: CV+.
@@ -104,6 +132,10 @@ class Pooled(Mixture):
         return out
 
 
+def _among(coverage: float, some: tuple[float, ...]) -> bool:
+    return any(abs(coverage - each) < _SAME for each in some)
+
+
 def _reaching(parts: list[tuple[Array, Array]], level: float, own: Array, draw: Array) -> Array:
     """The smallest value of each row, among those of all parts, up to which the mass is reached; inf if none is."""
     values, weights = np.hstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -136,4 +168,6 @@ def is_guaranteed(law: Any) -> bool:
     >>> is_guaranteed(Normal([0.0], 1.0))
     False
     """
-    return isinstance(law, (Guaranteed, Pooled)) or (isinstance(law, Joined) and any(map(is_guaranteed, law.parts)))
+    return isinstance(law, (Guaranteed, Pooled, Promised)) or (
+        isinstance(law, Joined) and any(map(is_guaranteed, law.parts))
+    )

@@ -81,8 +81,10 @@ class LocationScale(Parametric):
         return self._standard_to_normal(self.standardised(y))
 
     def from_normal(self, z: Array) -> Array:
-        """Quantiles at normal scores."""
-        return self.unstandardised(self._standard_from_normal(z))
+        """Quantiles at normal scores; those of one shape are worked out once for all rows."""
+        shaped = len(self._by_row) > 2 and z.ndim == 2 and len(z) == 1 < len(self)
+        one = self.shared_standard() if shaped else None
+        return self.unstandardised((self if one is None else one)._standard_from_normal(z))
 
     def median(self) -> Array:
         """The medians, (n,)."""

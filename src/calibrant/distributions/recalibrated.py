@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..numerics.blocks import BLOCK
 from ..numerics.tails import HALF_LOG_2PI
 from .base import Distribution
 from .integrals.mapped_polyline import MappedPolyline, mapped_normal
+from .integrals.shared_nodes import SharedNodes
 from .integrals.standard import StandardLaw
 from .location_scale import LocationScale
 from .tables.ensemble import Ensemble
@@ -128,12 +130,25 @@ class Recalibrated(Distribution):
             return None
         return MappedPolyline(line, mapped_normal(self.map))
 
+    @cached_property
+    def _nodes(self) -> SharedNodes | None:
+        return SharedNodes.of(self) if len(self) else None
+
+    def _by_nodes(self, at_nodes: Any, by_quadrature: Any) -> Array:
+        """What nodes that rows share give, where there are such and they suffice; quadrature elsewhere."""
+        if self._nodes is None:
+            return np.asarray(by_quadrature(self, slice(None)))
+        out, doubt = at_nodes(self._nodes)
+        if doubt.any():
+            out[doubt] = by_quadrature(self[doubt], doubt)
+        return np.asarray(out)
+
     def mean(self) -> Array:
         """Expectations; one integral serves all rows of a location-scale base, and all segments of tables."""
         if (line := self._polyline()) is not None:
             return line.mean()
         if (shared := self._standard()) is None:
-            return Distribution.mean(self)
+            return self._by_nodes(SharedNodes.mean, lambda law, rows: Distribution.mean(law))
         base, law = shared
         return base.unstandardised(np.full(len(self), law.mean))
 
@@ -142,15 +157,17 @@ class Recalibrated(Distribution):
         if (line := self._polyline()) is not None:
             return line.var()
         if (shared := self._standard()) is None:
-            return Distribution.var(self)
+            return np.square(self.std())
         base, law = shared
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(np.square(base.scale) * law.var)
 
     def std(self) -> Array:
         """Standard deviations; one integral serves all rows of a location-scale base."""
+        if (line := self._polyline()) is not None:
+            return np.sqrt(line.var())
         if (shared := self._standard()) is None:
-            return Distribution.std(self)
+            return self._by_nodes(SharedNodes.std, _std)
         base, law = shared
         return np.asarray(base.scale * np.sqrt(law.var))
 
@@ -159,9 +176,15 @@ class Recalibrated(Distribution):
         if (line := self._polyline()) is not None:
             return line.crps(self._outcomes(y))
         if (shared := self._standard()) is None:
-            return Distribution.crps(self, y)
+            y = self._outcomes(y)
+            return self._by_nodes(lambda nodes: nodes.crps(y), lambda law, rows: Distribution.crps(law, y[rows]))
         base, law = shared
         return base.scale * law.crps(base.standardised(self._outcomes(y)))
+
+
+def _std(law: Recalibrated, rows: Any) -> Array:
+    with np.errstate(over="ignore"):
+        return np.sqrt(Distribution.var(law))
 
 
 def _log_density(law: Recalibrated, y: Array) -> Array:

@@ -78,7 +78,8 @@ def analyse(
     joined = joint_labels(*columns.values()) if columns else None
     options: Beside = {"time": axis, **beside, "groups": joined}
     trial = Trial.of(forecasts, y, sample_weight=sample_weight, cv=cv, **options)
-    competitors = named(candidates, trial.forecasts, grouped=bool(columns), features=trial.X is not None)
+    facts = {"grouped": bool(columns), "features": trial.X is not None, "ordered": trial.time is not None}
+    competitors = named(candidates, trial.forecasts, **facts)
     found = trial.out_of_fold(competitors, _by_name(list(competitors), len(trial.splits), progress))
     evaluated = {name: trial.evaluated(made) for name, made in found.made.items()}
     ranks = ranks_of(evaluated, competitors)

@@ -29,7 +29,7 @@ from ..tables.writing import check_output, write_table
 from .added import Added, free_names
 from .analysis import analyse, joint_labels
 from .result import Result
-from .sampling import NO_FORECAST, Sample
+from .sampling import NO_FORECAST, Sample, gathered
 
 MOST_ROWS = 200_000  # looked at for measures and pictures
 Progress = Callable[[int], Any]
@@ -79,17 +79,22 @@ def fit(
 def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator: Any) -> Any:
     """Summaries of all pieces, merged, and one fit to what they add up to."""
     seen = blank = 0
-    for rows in pieces:
+    for rows in gathered(pieces) if columns.group else pieces:
         seen, blank = seen + rows.parts[0].size, blank + rows.blank
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         if used.parts[0].size:
             calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
     if not hasattr(calibrator, "n_rows_"):
-        if seen and columns.weight:
-            where = f"a weight above 0 in `{columns.weight}`"
-            raise ValueError(f"column `{columns.target}` must have {where} in some row; it has none.")
-        _refuse_too_few(seen, blank, columns, 1)
+        refuse_unusable(seen, blank, columns)
     return calibrator.fit_summary(calibrator.summary_)
+
+
+def refuse_unusable(seen: int, blank: int, columns: Columns) -> NoReturn:
+    """Tell why no row can be learned from, where so many have a forecast and an outcome, or only the latter."""
+    if seen and columns.weight:
+        where = f"a weight above 0 in `{columns.weight}`"
+        raise ValueError(f"column `{columns.target}` must have {where} in some row; it has none.")
+    _refuse_too_few(seen, blank, columns, 1)
 
 
 def _learned_from(columns: Columns, rows: TableRows) -> tuple[Any, NDArray[Any]]:
@@ -177,7 +182,7 @@ def compare(
     beside["horizon"] = rows.horizon
     trial = Trial.of(forecasts, y, sample_weight=rows.weights, cv=cv, **beside)
     grouped, features = rows.groups is not None, rows.features is not None
-    chosen = named(candidates, trial.forecasts, grouped=grouped, features=features)
+    chosen = named(candidates, trial.forecasts, grouped=grouped, features=features, ordered=rows.time is not None)
     if features and not see_features(chosen):
         remedy = "boosted does, of distributions: pip install 'calibrant[boost]'"
         raise RoleError("no calibrator that is tried uses {feature}; {remedy}.", remedy=remedy)
@@ -253,7 +258,7 @@ def apply(
     table = open_table(source)
     if output is not None:
         target = check_output(output, table.name if table.frame is None else None, overwrite=overwrite)
-    roles = _roles_to_apply(columns, takes_of(calibrator))
+    roles = roles_to_apply(columns, takes_of(calibrator))
     rows: Counter[str] = Counter()
     batches = _calibrated(calibrator, table, roles, added or Added(), rows, progress)
     made: Any = []
@@ -267,7 +272,7 @@ def apply(
     return made if output is None else made[len(table.columns) :]
 
 
-def _roles_to_apply(columns: Columns, taken: Takes) -> Columns:
+def roles_to_apply(columns: Columns, taken: Takes) -> Columns:
     """Forecasts, and groups and features where they are taken."""
     roles = columns.without("target", "weight", "time", "id", *([] if "horizon" in taken.beside else ["horizon"]))
     if "horizon" in taken.needs and not roles.horizon:
@@ -276,6 +281,15 @@ def _roles_to_apply(columns: Columns, taken: Takes) -> Columns:
     if "X" in taken.needs and not roles.feature:
         raise RoleError("the calibrator uses features; say which columns they are: {feature}.")
     return roles if "X" in taken.beside else roles.without_features()
+
+
+def roles_to_measure(columns: Columns, taken: Takes | None) -> Columns:
+    """Forecasts, outcomes, weights and groups, and what a calibrator takes beside, where there is one."""
+    roles = columns.without("time", "id")
+    if taken is None:
+        return roles.without("horizon").without_features()
+    asked = roles_to_apply(columns, taken)
+    return replace(asked, target=columns.target, weight=columns.weight, group=columns.group)
 
 
 def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
@@ -326,21 +340,29 @@ def _calibrated(
     """All columns of each batch, and the new ones; these are blank where there is no forecast."""
     start = 0
     for batch in table.batches(types=table.settled() | columns.types()):
-        rows = read_rows(batch, columns, start, strict=table.strict)
-        tried = rows if len(rows) else stand_in(batch, columns)
-        groups = None if tried.groups is None else group_of(tried)
-        law = transform_with(
-            calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features, horizon=tried.horizon
-        )
-        new = added.columns(law, columns.keys)
-        names = free_names(new, batch.schema.names)
-        fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]
-        arrays = [*batch.columns, *(_with_blanks(values, rows, start) for values in new.values())]
-        yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata))
+        made, rows = calibrated_batch(calibrator, batch, columns, added, start, strict=table.strict)
+        yield made
         start += batch.num_rows
         count.update(read=rows.read, blank=rows.blank)
         if progress is not None:
             progress(batch.num_rows)
+
+
+def calibrated_batch(
+    calibrator: Any, batch: pa.RecordBatch, columns: Columns, added: Added, start: int = 0, *, strict: bool = False
+) -> tuple[pa.RecordBatch, TableRows]:
+    """A batch that begins at row ``start`` of its table, with new columns, and its rows that have a forecast."""
+    rows = read_rows(batch, columns, start, strict=strict)
+    tried = rows if len(rows) else stand_in(batch, columns)
+    groups = None if tried.groups is None else group_of(tried)
+    law = transform_with(
+        calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features, horizon=tried.horizon
+    )
+    new = added.columns(law, columns.keys)
+    names = free_names(new, batch.schema.names)
+    fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]
+    arrays = [*batch.columns, *(_with_blanks(values, rows, start) for values in new.values())]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata)), rows
 
 
 def _with_blanks(values: Array, rows: TableRows, start: int) -> pa.Array:

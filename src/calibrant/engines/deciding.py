@@ -8,6 +8,7 @@ import numpy as np
 
 from ..metrics._inputs import average
 from ..metrics.evaluation import LawEvaluation
+from ..select.candidates import ONLINE
 from ..select.comparison import NONE, Comparison
 from .checks import ROWS, checks
 from .class_causes import ClassCauses
@@ -42,7 +43,7 @@ def decide(sides: Sides, comparison: Comparison, groups: list[Group], bins: tupl
         causes=causes(sides),
         action=_action(chosen, level, gain(task, measures, chosen), sides.usable),
         cost=cost(sides, chosen),
-        caveats=_caveats(sides, found, worse_groups(task, groups)),
+        caveats=_caveats(sides, found, worse_groups(task, groups), follows=chosen == ONLINE),
         checks=found,
     )
 
@@ -98,13 +99,14 @@ def _confidence(sides: Sides, chosen: str) -> str:
     return f"the likeliest class is given {percent(after, 1)} instead of {percent(before, 1)} on average"
 
 
-def _caveats(sides: Sides, found: Sequence[Check], worse: str) -> list[str]:
+def _caveats(sides: Sides, found: Sequence[Check], worse: str, *, follows: bool) -> list[str]:
     by_key = {check.key: check for check in found}
     said = [] if by_key["rows"].status == "pass" else [f"Few rows: {_few(sides.trial.n_tested)}"]
     if worse:
         said.append(worse)
     if "drift" in by_key and by_key["drift"].status != "pass":
-        said.append("What is wrong changes with time: calibrate with recent rows, and again soon.")
+        remedy = "go on with `calibrant update`" if follows else "calibrate with recent rows, and again soon"
+        said.append(f"What is wrong changes with time: {remedy}.")
     ruled_out = int(np.count_nonzero(np.isinf(sides.losses[0])))
     if ruled_out:
         said.append(f"Forecasts had ruled out {ruled_out} of the outcomes: their loss is infinite.")

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from ..tables.rows import TableRows
 
 NO_FORECAST = "have no finite forecast"
+AT_ONCE = 1 << 21  # rows of many groups that are summed together
+
+
+def gathered(pieces: Iterable[TableRows]) -> Iterator[TableRows]:
+    """Pieces joined to larger ones: groups are many, and each is summed as often as pieces come."""
+    held: list[TableRows] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(map(len, held)) >= AT_ONCE:
+            yield TableRows.joined(held)
+            held = []
+    if held:
+        yield TableRows.joined(held)
 
 
 class Sample:

@@ -12,12 +12,12 @@ Tensor = Any  # a torch.Tensor; torch is loaded only where a net is trained or r
 _SMALL = 2**24  # multiplications of a step below which threads wait for each other
 
 
-def need_torch() -> Any:
+def need_torch(who: str = "forecasters need") -> Any:
     """The module, or what to do where it is missing."""
     try:
         import torch
     except ImportError as reason:
-        raise ImportError("forecasters need torch, which is not installed: pip install 'calibrant[torch]'.") from reason
+        raise ImportError(f"{who} torch, which is not installed: pip install 'calibrant[torch]'.") from reason
     return torch
 
 

@@ -23,6 +23,7 @@ STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, 
 DENSE = 4000  # points a row from which on a table, good to about 1e-5, replaces the exact values
 STRAIGHT, FAR = 600.0, 37.0  # logits and scores up to here need no logarithms
 LINE = 1e5  # scores beyond which T(z)/z is constant
+MET = 1e-8  # of a score before the last Newton step, which squares what is left
 LARGEST = 300.0  # of |ln a|, |ln b|, |c|
 
 
@@ -151,7 +152,7 @@ class AveragedBetaMap(Map):
         out = np.empty(target.shape)
         for rows in row_blocks(len(target), 16 * (1 if t.ndim < 2 else t.shape[1]), BLOCK):
             start = np.clip(target[rows], -1e3, 1e3)
-            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, most=40)
+            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, met=MET, most=40)
         return out
 
     def _height_and_slope(self, z: Array) -> tuple[Array, Array]:
@@ -196,18 +197,42 @@ class AveragedBetaMap(Map):
                 out[rows] = self._dense_block(rule, rows, at, what)
         return out
 
-    def _dense_block(self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array], what: What) -> Array:
+    def probabilities(self, z: Array) -> tuple[Array, Array]:
+        """The averages themselves, where all rows have the same scores."""
+        if z.ndim < 2 or len(z) > 1:
+            return super().probabilities(z)
+        at, out = (z[0], log_ndtr(z[0]), log_ndtr(-z[0])), np.empty((2, len(self.mean), z.shape[1]))
+        for rule, mine in self._rules():
+            for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), BLOCK):
+                rows = mine[part]
+                if (found := self._dense_parts(rule, rows, at)) is None:
+                    out[:, rows] = super(AveragedBetaMap, self[rows]).probabilities(z)
+                else:
+                    out[:, rows] = rule.weights @ found[1], rule.weights @ found[2]
+        return out[0], out[1]
+
+    def _dense_parts(
+        self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Array] | None:
+        """Parameters of the rule's maps, and what these give below and above; None where that needs logarithms."""
         z, low, high = at
         lines = np.matmul(rule.nodes, np.swapaxes(self.root[rows], 1, 2)) + self.mean[rows, None, :]
         np.clip(lines, -LARGEST, LARGEST, out=lines)
         lines[:, :, :2] = np.exp(lines[:, :, :2])
         if np.abs(lines).max() * (1 - min(low.min(), high.min())) > STRAIGHT:
-            return _chosen(*self[rows]._both(z[None, :]), what)
+            return None
         h = np.matmul(lines.reshape(-1, 3), np.stack([low, -high, np.ones(len(z))]))
         h = np.exp(h, out=h).reshape(len(rows), -1, len(z))
         above = h + 1
         np.divide(1.0, above, out=above)
         h *= above
+        return lines, h, above
+
+    def _dense_block(self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array], what: What) -> Array:
+        z, low, high = at
+        if (found := self._dense_parts(rule, rows, at)) is None:
+            return _chosen(*self[rows]._both(z[None, :]), what)
+        lines, h, above = found
         height = np.zeros(()) if what == "log_density" else score_of(rule.weights @ h, rule.weights @ above)
         if what == "height":
             return height

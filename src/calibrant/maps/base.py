@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy.special import ndtr
 
 from .._brief import Brief
 from .._checks import Array
@@ -65,6 +66,11 @@ class Map(Brief, ABC):
     def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
         """T(z) and log T'(z) together; maps that need the one for the other evaluate it once."""
         return self(z), self.log_slope(z)
+
+    def probabilities(self, z: Array) -> tuple[Array, Array]:
+        """Φ(T(z)) and Φ(-T(z)), for sums: maps that know these need no scores."""
+        t = self(z)
+        return ndtr(t), ndtr(-t)
 
     def log_density(self, z: Array) -> Array:
         r"""Log density of T at a score but for a constant, :math:`\log T'(z) - T(z)^2/2`; -inf where T is infinite."""

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array
-from ..numerics.tails import normal_hazard, score_of_logit
+from ..numerics.tails import HALF_LOG_2PI, normal_hazard, score_of_logit
 from .base import Map, Side, across
 
-_CLOSE = 1e-13  # of h: beyond that there is only rounding
+_NEAR = 36.0  # scores
+_CLOSE = 1e-8  # of h before the last step, which squares what is left
 
 
 def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
@@ -59,13 +60,38 @@ class _Flow(Map):
     def _step(self, u: Array, j: int) -> tuple[Array, Array]:
         """The j-th step of every row at standard scores (n,) or (n, k), between -½ and ½, and its slope."""
 
+    def _height(self, u: Array, j: int) -> Array:
+        return self._step(u, j)[0]
+
+    def _logit(self, z: Array) -> Array:
+        if z.ndim == 2 and len(z) == 1 < len(self.a) and self._steps_are_shared():
+            return self._at_shared(z)
+        u = (z - across(self.location, z)) / across(self.scale, z)
+        h = across(self.a, z) * log_ndtr(u) - across(self.b, z) * log_ndtr(-u) + across(self.c, z)
+        for j in range(self.heights.shape[1]):
+            h += across(self.heights[:, j], z) * self._height(u, j)
+        return np.asarray(h)
+
+    def _steps_are_shared(self) -> bool:
+        """Whether all rows have the same steps but for their heights."""
+        own = [getattr(self, name) for name in self._by_row if name not in ("a", "b", "c", "heights")]
+        return all((part == part[:1]).all() for part in own)
+
+    def _at_shared(self, z: Array) -> Array:
+        """All rows at the same scores (1, k), whose steps are the same: one product of matrices."""
+        u = (z - self.location[0]) / self.scale[0]
+        steps = [self[:1]._step(u, j)[0] for j in range(self.heights.shape[1])]
+        lines = np.concatenate([log_ndtr(u), -log_ndtr(-u), np.ones(u.shape), *steps])
+        return np.asarray(np.column_stack([self.a, self.b, self.c, self.heights]) @ lines)
+
     def _logit_and_slope(self, z: Array) -> tuple[Array, Array]:
         """h and dh/dz."""
         scale = across(self.scale, z)
         u = (z - across(self.location, z)) / scale
         a, b = across(self.a, z), across(self.b, z)
-        h = a * log_ndtr(u) - b * log_ndtr(-u) + across(self.c, z)
-        slope = a * normal_hazard(-u) + b * normal_hazard(u)
+        low, high = log_ndtr(u), log_ndtr(-u)
+        h = a * low - b * high + across(self.c, z)
+        slope = a * _hazard(-u, low) + b * _hazard(u, high)
         for j in range(self.heights.shape[1]):
             step, rise = self._step(u, j)
             height = across(self.heights[:, j], z)
@@ -75,7 +101,12 @@ class _Flow(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)), from the smaller tail."""
-        return score_of_logit(self._logit_and_slope(np.asarray(z))[0])
+        return score_of_logit(self._logit(np.asarray(z)))
+
+    def probabilities(self, z: Array) -> tuple[Array, Array]:
+        """σ(h) and σ(-h)."""
+        h = self._logit(z)
+        return expit(h), expit(-h)
 
     def log_slope(self, z: Array) -> Array:
         r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""
@@ -96,6 +127,16 @@ class _Flow(Map):
         target = np.broadcast_to(logit, np.broadcast_shapes(t.shape, np.shape(across(self.a, t))))
         start = across(self.location, t) + across(self.scale, t) * t
         return self._solve(_Flow._logit_and_slope, target, start, met=_CLOSE)
+
+
+def _hazard(u: Array, log_upper: Array) -> Array:
+    """Normal hazards from the log of the upper tail; as far out as that has digits."""
+    if not (np.abs(u) < _NEAR).all():
+        return normal_hazard(u)
+    out = -0.5 * u * u
+    out -= HALF_LOG_2PI
+    out -= log_upper
+    return np.asarray(np.exp(out, out=out))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,6 +178,13 @@ class FlowMap(_Flow):
 
     def _step(self, u: Array, j: int) -> tuple[Array, Array]:
         return smooth_step(u, across(self.centres[:, j], u), across(self.width, u))
+
+    def _height(self, u: Array, j: int) -> Array:
+        step = u - across(self.centres[:, j], u)
+        step /= across(self.width, u)
+        expit(step, out=step)
+        step -= 0.5
+        return np.asarray(step)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

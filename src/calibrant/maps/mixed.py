@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtr
+from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array
 from ..numerics.blocks import row_blocks
@@ -80,7 +80,11 @@ class MixedMap(Map):
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """T(z)."""
-        return self.value_and_log_slope(z)[0]
+        z = np.asarray(z, dtype=np.float64)
+        flat, out = z.ravel(), np.empty(z.size)
+        for part in row_blocks(z.size, len(self.shares) + 1):
+            out[part] = self._heights(flat[part])
+        return out.reshape(z.shape)
 
     def log_slope(self, z: Array) -> Array:
         """log T'(z)."""
@@ -122,29 +126,65 @@ class MixedMap(Map):
         places = middle + width * _ROUGH
         return places, self(places)
 
+    def _heights(self, z: Array) -> Array:
+        """Scores."""
+        scores = np.concatenate([self._standardised(z), *(part(z)[None, :] for part in self.maps)])
+        low, high = _tails(self._weights, scores)
+        out = score_of(low, high)
+        if (far := np.minimum(low, high) < _SMALLEST).any():
+            out[far] = _far_heights(self._weights, scores[:, far])
+        return np.where(np.isinf(z), z, out)
+
     def _parts(self, z: Array) -> tuple[Array, Array]:
         """Scores and log slopes."""
-        t = [(z - self.locations[:, None]) / self.scales[:, None]]
+        t = [self._standardised(z)]
         slopes = [np.broadcast_to(-np.log(self.scales)[:, None], t[0].shape)]
         for part in self.maps:
             score, bent = part.value_and_log_slope(z)
             t.append(score[None, :])
             slopes.append(bent[None, :])
-        shares = np.append(self.shares, self.map_shares)
-        scores, logs = np.concatenate(t), np.concatenate(slopes)
-        low, high = shares @ ndtr(scores), shares @ ndtr(-scores)
+        shares, scores, logs = self._weights, np.concatenate(t), np.concatenate(slopes)
+        low, high = _tails(shares, scores)
         out = score_of(low, high)
         with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
             rise = np.log(shares @ np.exp(logs - 0.5 * np.square(scores))) + 0.5 * np.square(out)
             if (far := np.minimum(low, high) < _SMALLEST).any():
-                out[far], rise[far] = _far_out(shares, scores[:, far], logs[:, far])
+                out[far] = _far_heights(shares, scores[:, far])
+                density = _log_sum(np.log(shares)[:, None] + logs[:, far] - 0.5 * np.square(scores[:, far]))
+                rise[far] = density + 0.5 * np.square(out[far])
         ends = np.isinf(z)
         return np.where(ends, z, out), np.where(ends, logs.min(axis=0), rise)
 
+    @cached_property
+    def _weights(self) -> Array:
+        return np.append(self.shares, self.map_shares)
 
-def _far_out(shares: Array, scores: Array, slopes: Array) -> tuple[Array, Array]:
-    """Scores and log slopes of the mixture where probabilities are too small for floats."""
-    weight = np.log(shares)[:, None]
-    low, high = (logsumexp(weight + log_ndtr(side * scores), axis=0) for side in (1, -1))
-    out = score_of_logs(np.minimum(low, 0.0), np.minimum(high, 0.0))
-    return out, logsumexp(weight + slopes - 0.5 * np.square(scores), axis=0) + 0.5 * np.square(out)
+    def _standardised(self, z: Array) -> Array:
+        return np.asarray((z - self.locations[:, None]) / self.scales[:, None])
+
+
+def _tails(shares: Array, scores: Array) -> tuple[Array, Array]:
+    """Probabilities below and above; the smaller one is not a difference."""
+    low = np.asarray(shares @ ndtr(scores))
+    high = 1.0 - low
+    if (small := low > 0.5).all():
+        high = np.asarray(shares @ ndtr(-scores))
+    elif small.any():
+        high[small] = shares @ ndtr(-scores[:, small])
+    return low, high
+
+
+def _far_heights(shares: Array, scores: Array) -> Array:
+    """Scores of the mixture where probabilities are too small for floats."""
+    with np.errstate(divide="ignore"):
+        weight = np.log(shares)[:, None]
+        low, high = (_log_sum(weight + log_ndtr(side * scores)) for side in (1, -1))
+    return score_of_logs(np.minimum(low, 0.0), np.minimum(high, 0.0))
+
+
+def _log_sum(logs: Array) -> Array:
+    """Log of the sum of exponentials over the first axis."""
+    top = logs.max(axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)))

@@ -13,6 +13,7 @@ from .piecewise import PiecewiseLinearMap, ProbabilityMap, StepMap
 Ranks = Literal["T+1", "T"]
 
 BEYOND = 5e-13  # probability beyond the largest of T scores where their ranks are over T
+MANY_KNOTS, KEPT_KNOTS = 1_000_000, 30_000  # of bent lines
 _BLOCK = 65536
 _FARTHEST = 37.0  # beyond this score probabilities leave the range of float64
 
@@ -21,7 +22,9 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
     r"""Fit the bent line through :math:`(z_{(i)}, \Phi^{-1}(i/(T+1)))` at full resolution.
 
     Ties take their mid-rank. The tails go on with the mean slope of the outermost :math:`\sqrt T` knots, or with
-    slope 1 on a base with a finite tail index.
+    slope 1 on a base with a finite tail index. Of more than a million knots some 30 000 are kept, even in rank and in
+    height: the map moves by about :math:`10^{-5}` in probability, far less than the ranks' own error of
+    :math:`1/(2\sqrt T)`, and stays in the cache.
 
     >>> fit_ecdf(np.array([0.3, -1.0, 2.0])).levels
     array([-0.674,  0.   ,  0.674])
@@ -33,11 +36,22 @@ def fit_ecdf(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fals
         knots, mass = _distinct(values, weights)
         levels = ndtri(_middle(mass) / (float(mass.sum()) + 1))
     if len(knots) == 1 or heavy_tails:
-        return PiecewiseLinearMap(knots, levels)
+        return PiecewiseLinearMap(*_thinned(knots, levels))
     k = min(len(knots) - 1, int(np.ceil(np.sqrt(len(knots)))))
     low = (levels[k] - levels[0]) / (knots[k] - knots[0])
     high = (levels[-1] - levels[-1 - k]) / (knots[-1] - knots[-1 - k])
-    return PiecewiseLinearMap(knots, levels, (float(low), float(high)))
+    return PiecewiseLinearMap(*_thinned(knots, levels), (float(low), float(high)))
+
+
+def _thinned(knots: Array, levels: Array) -> tuple[Array, Array]:
+    """All knots, or those at even ranks and those at even levels where they are very many."""
+    if len(knots) <= MANY_KNOTS:
+        return knots, levels
+    last = len(knots) - 1
+    ranks = np.linspace(0, last, KEPT_KNOTS // 2).round().astype(np.intp)
+    even = np.searchsorted(levels, np.linspace(levels[0], levels[-1], KEPT_KNOTS // 2))
+    kept = np.union1d(ranks, np.minimum(even, last))
+    return knots[kept], levels[kept]
 
 
 def fit_isotonic(

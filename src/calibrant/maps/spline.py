@@ -115,12 +115,20 @@ class SplineMap(Map):
         """log T'(z)."""
         return self._log_slope(z) if np.ndim(z) > 0 and z.size <= _SMALL else in_blocks(self._log_slope, z)
 
+    def value_and_log_slope(self, z: Array) -> tuple[Array, Array]:
+        """T(z) and log T'(z); of a few finite scores the pieces are looked for once."""
+        if np.ndim(z) == 0 or z.size > _SMALL or not np.isfinite(z).all():
+            return super().value_and_log_slope(z)
+        with np.errstate(over="ignore", invalid="ignore"):
+            piece = self._piece(z)
+            return self._height(z, piece), self._log_slope(z, piece)
+
     def _piece(self, z: Array) -> NDArray[np.intp]:
         """The piece that each z is on."""
         return np.searchsorted(self.knots, z, side="right") if z.size <= _SMALL else self._by_knot.segment(z)
 
-    def _height(self, z: Array) -> Array:
-        piece = self._piece(z)
+    def _height(self, z: Array, piece: NDArray[np.intp] | None = None) -> Array:
+        piece = self._piece(z) if piece is None else piece
         knot, value, slope, bend = self._pieces
         d = z - knot.take(piece)
         out = bend.take(piece)
@@ -146,14 +154,14 @@ class SplineMap(Map):
         rise += knot.take(piece)
         return rise
 
-    def _log_slope(self, z: Array) -> Array:
-        piece = self._piece(z)
+    def _log_slope(self, z: Array, piece: NDArray[np.intp] | None = None) -> Array:
+        piece = self._piece(z) if piece is None else piece
         knot, _, slope, bend = self._pieces
-        out = np.clip(z, self.knots[0], self.knots[-1])
+        out = np.minimum(np.maximum(z, self.knots[0]), self.knots[-1])
         out -= knot.take(piece)
         out *= 2.0 * bend.take(piece)
         out += slope.take(piece)
-        return np.log(out, out=out)
+        return np.asarray(np.log(out, out=out))
 
 
 def _finite_only(function: Callable[[Array], Array], z: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,7 +41,7 @@ def bootstrap_interval(
     r"""Bootstrap interval of any measure, from sets of rows drawn with replacement.
 
     A resample is the rows with the number of times each was drawn as its weight, so nothing is copied and no class is
-    lost. Efron & Tibshirani (1993).
+    lost. Measures that are means of rows (those with ``per_row``) are worked out once. Efron & Tibshirani (1993).
 
     Parameters
     ----------
@@ -76,7 +77,12 @@ def bootstrap_interval(
     weights = sample_weights(sample_weight, len(y_true))
     value = metric(y_true, y_pred, sample_weight=weights)
     counts = _Resamples(len(y_true), weights, np.random.default_rng(random_state))
-    draws = [metric(y_true, y_pred, sample_weight=counts.draw()) for _ in range(count(n_resamples, "n_resamples"))]
+    values = _values(metric, y_true, y_pred, (value, weights))
+    again = count(n_resamples, "n_resamples")
+    if values is None:
+        draws = [metric(y_true, y_pred, sample_weight=counts.draw()) for _ in range(again)]
+    else:
+        draws = [average(values, counts.draw()) for _ in range(again)]
     low, high = np.quantile(np.asarray(draws, dtype=np.float64), [0.5 - level / 2, 0.5 + level / 2], axis=0)
     if method == "basic":
         low, high = 2 * value - high, 2 * value - low
@@ -85,6 +91,21 @@ def bootstrap_interval(
         low, high = value - reach, value + reach
     plain = np.ndim(value) == 0
     return MetricInterval(value, *((float(low), float(high)) if plain else (low, high)))
+
+
+def _values(metric: Metric, y_true: Any, y_pred: Any, found: tuple[Any, Array | None]) -> Array | None:
+    """Values of the rows whose mean the measure is, if it is one; ``found`` is the measure and its weights."""
+    value, weights = found
+    try:
+        told = "per_row" in inspect.signature(metric).parameters
+    except (TypeError, ValueError):  # some built-in functions have none
+        return None
+    if not told or np.ndim(value) > 0:
+        return None
+    values = np.asarray(metric(y_true, y_pred, per_row=True), dtype=np.float64)
+    plain = values.shape == (len(y_true),) and bool(np.isfinite(values).all())
+    same = plain and np.isclose(average(values, weights), value, rtol=1e-9, atol=0.0)
+    return values if same else None
 
 
 def mean_interval(

@@ -1,4 +1,4 @@
-"""Proper scores of predictive laws: log score, CRPS, pinball loss, interval score."""
+"""Proper scores of predictive laws: log score, CRPS, Dawid-Sebastiani score, pinball loss, interval score."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, nonempty, probabilities, probability
+from .._checks import Array, by_row, nonempty, probabilities, probability, to_array
 from .._types import Numbers, Weights
+from ..adapters import as_distribution
+from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ._inputs import by_blocks, mean_score
+from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
 from .stated import Stated, is_stated, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
@@ -68,6 +70,73 @@ def crps(y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: 
     0.4181
     """
     return mean_score(lambda law, y: law.crps(y), y_true, dist, sample_weight, per_row)
+
+
+def threshold_weighted_crps(
+    y_true: Numbers,
+    dist: Any,
+    *,
+    low: Numbers = -np.inf,
+    high: Numbers = np.inf,
+    sample_weight: Weights = None,
+    per_row: bool = False,
+) -> float | Array:
+    r"""CRPS in which only what lies between two thresholds counts, in the unit of y; smaller is better.
+
+    .. math:: \frac1T \sum_t \int_{a_t}^{b_t} (F_t(u) - 1\{u \ge y_t\})^2\,du
+
+    Gneiting & Ranjan (2011), with the weight 1 between the thresholds: the score of those who care for heat waves,
+    floods or stock-outs. It is proper, unlike scoring only the rows whose outcome was extreme. It is the CRPS of the
+    `Censored` law at the censored outcome; what lies below a threshold and what lies above add up to the CRPS.
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+    low, high : float or array-like (n,)
+        Thresholds a and b; a side that is not named counts to its end.
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.threshold_weighted_crps([0.0, 1.0], Normal([0.0, 0.0], 1.0), low=1.0)
+    0.0072
+    """
+    n = len(np.ravel(to_array(y_true, "y_true")))
+    cuts = {name: by_row(value, name, n) for name, value in (("low", low), ("high", high))}
+    y, law, weights = paired(y_true, Censored(as_distribution(dist), cuts["low"], cuts["high"]), sample_weight)
+    no_weights_per_row(sample_weight, per_row)
+    scores = law.crps(np.clip(y, law.lower, law.upper))  # type: ignore[attr-defined]
+    return scores if per_row else average(scores, weights)
+
+
+def dawid_sebastiani(
+    y_true: Numbers, dist: Any, *, sample_weight: Weights = None, per_row: bool = False
+) -> float | Array:
+    r"""Dawid & Sebastiani's score, which asks for means and deviations only; smaller is better.
+
+    .. math:: \frac1T \sum_t \Bigl(\frac{y_t - \mu_t}{\sigma_t}\Bigr)^2 + 2 \log \sigma_t
+
+    Of normal laws twice the :func:`nll`, but for :math:`\log 2\pi`.
+
+    Parameters
+    ----------
+    y_true, dist, sample_weight, per_row
+        As in :func:`nll`.
+
+    Examples
+    --------
+    >>> from calibrant import Normal, metrics
+    >>> metrics.dawid_sebastiani([0.0, 1.0], Normal([0.0, 0.0], 1.0))
+    0.5
+    """
+
+    def score(law: Distribution, y: Array) -> Array:
+        with np.errstate(divide="ignore", over="ignore"):
+            deviation = law.std()
+            return np.asarray(np.square((y - law.mean()) / deviation) + 2 * np.log(deviation))
+
+    return mean_score(score, y_true, dist, sample_weight, per_row)
 
 
 def pinball_loss(

@@ -52,12 +52,7 @@ class Summary(Mapping[str, Any]):
         """The table as aligned text, with the reasons for missing values below."""
         body = [[name, *map(_shown, line)] for name, line in self.values_.items()]
         lines = [["", *self.columns], *body] if any(self.columns) else body
-        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        text = [
-            "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))])
-            for line in lines
-        ]
-        return "\n".join([*text, *(f"{name}: {reason}" for name, reason in self.notes.items())])
+        return "\n".join([*aligned(lines), *(f"{name}: {reason}" for name, reason in self.notes.items())])
 
 
 def summary(y_true: Any, dist: Any, *, sample_weight: Any = None) -> Summary:
@@ -105,6 +100,19 @@ def summary(y_true: Any, dist: Any, *, sample_weight: Any = None) -> Summary:
                 lines[measure.key].append(np.nan)
                 notes[f"{measure.key} of {column}" if column else measure.key] = str(reason)
     return Summary(tuple(laws), {name: tuple(line) for name, line in lines.items()}, notes)
+
+
+def aligned(lines: list[list[str]]) -> list[str]:
+    """Lines of a table, the first column to the left and the others to the right.
+
+    >>> aligned([["", "a"], ["long", "12"]])
+    ['       a', 'long  12']
+    """
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    return [
+        "  ".join([line[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True))])
+        for line in lines
+    ]
 
 
 def _shown(value: float) -> str:

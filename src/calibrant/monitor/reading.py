@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._checks import Array
 from ..adapters.class_labels import Classes
 from ..adapters.class_scores import ClassScores
-from ..adapters.places import positions
+from ..adapters.places import times_of
 from ..calibration.labels import Labels, labels_of
 from ..calibration.online.memory import hashes_of
 from ..calibration.rows import labelled_rows, usable_rows
@@ -93,10 +93,7 @@ def _times(time: Any, rows: int) -> tuple[Array, str]:
     """Times as numbers that floats hold exactly, and what they are."""
     if time is None:
         return np.full(rows, np.nan), "rows"
-    places = positions(time, rows, "time")
-    if places.dtype.kind == "M":
-        return places.astype("M8[us]").astype(np.int64).astype(np.float64), "dates"
-    return places.astype(np.float64), "numbers"
+    return times_of(time, rows)
 
 
 def first_seen(digests: Digests, before: Digests) -> NDArray[np.bool_]:

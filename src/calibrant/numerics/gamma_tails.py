@@ -24,9 +24,11 @@ def gamma_score(a: Array, x: Array) -> Array:
         z = np.where(x > 0, np.where(a < np.inf, np.inf, -np.inf), np.where(np.isnan(x), np.nan, -np.inf))
         z[inside] = gamma_score(a[inside], x[inside])
         return z
-    tail = gammainc(a, x)
-    upper = tail > 0.5
-    tail[upper] = gammaincc(a[upper], x[upper])
+    upper = x > a  # the smaller tail, or nearly so
+    if (odd := a < 1).any():
+        upper[odd] = gammainc(a[odd], x[odd]) > 0.5
+    tail = np.empty(x.shape)
+    tail[~upper], tail[upper] = gammainc(a[~upper], x[~upper]), gammaincc(a[upper], x[upper])
     tail[_gamma_is_far(a, x)] = 0.0
     return score_of_tail(tail, upper, lambda i: gamma_far_tail(a[i], x[i], upper[i])[0])
 

@@ -35,7 +35,8 @@ class KnotIndex:
     r"""A uniform grid in :math:`\operatorname{asinh}` over sorted knots: :math:`\#\{k : x_k \le z\}` in constant time.
 
     The answers are exactly those of ``np.searchsorted(knots, z, side="right")``; tied, clustered and infinite knots are
-    allowed. The grid has more cells than knots, so that a cell rarely holds more than a few of them.
+    allowed. The grid has more cells than knots, so that a cell rarely holds more than a few of them. Those who use the
+    grid in single precision say by which share of a cell a position may be off (``slack``).
 
     Examples
     --------
@@ -44,6 +45,7 @@ class KnotIndex:
     """
 
     knots: Array
+    slack: float = SLACK
 
     def segment(self, z: Array) -> NDArray[np.intp]:
         """Number of knots at or below each z, of any shape."""
@@ -91,8 +93,8 @@ class KnotIndex:
         density = cells / max(end - first, 1e-3)
         with np.errstate(over="ignore"):
             position = self._position(knots, centre, scale, first, density)
-        low = np.clip(np.floor(position + SLACK), 0, cells - 1).astype(np.intp)
-        high = np.clip(np.floor(position - SLACK), 0, cells - 1).astype(np.intp)
+        low = np.clip(np.floor(position + self.slack), 0, cells - 1).astype(np.intp)
+        high = np.clip(np.floor(position - self.slack), 0, cells - 1).astype(np.intp)
         start = np.concatenate([[0], np.cumsum(np.bincount(low, minlength=cells))[:-1]])
         count = np.cumsum(np.bincount(high, minlength=cells)) - start
         crowded = count >= 2**ROUNDS

@@ -12,7 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 from .._checks import COPIES, Array, believed
 from ..calibration import normal_scores
 from ..distributions import Distribution, LocationScale
-from ..numerics.blocks import row_blocks
+from ..numerics.blocks import BLOCK, row_blocks
 
 CLIP, CLIP_ROWS = 0.002, 3  # share and number of rows on each side beyond which a feature is held constant
 LEAST_SPREAD = 0.05  # standard deviation of log σ below which it is no feature
@@ -200,6 +200,16 @@ class Basis:
                 out[rows, 1 + x.shape[1] :] = _kernel(x[rows], self.landmarks, self.lengths) @ whitening
         return out
 
+    def combined(self, x: Array, coefficients: Array) -> Array:
+        """Sums (n, k) of the functions with coefficients (size, k); the functions themselves are not formed."""
+        d = x.shape[1]
+        out = np.asarray(coefficients[0] + self.linear * x @ coefficients[1 : 1 + d])
+        if len(self.landmarks):
+            shares = self.process * self.whitening @ coefficients[1 + d :]
+            for rows in row_blocks(len(x), len(self.landmarks), BLOCK):
+                out[rows] += _kernel(x[rows], self.landmarks, self.lengths) @ shares
+        return out
+
 
 def fit_basis(
     x: Array, weights: Array, lengths: Array, *, most: int | None = None, linear: float = 1.0, process: float = 1.0
@@ -228,10 +238,12 @@ def fit_basis(
 
 
 def _kernel(x: Array, landmarks: Array, lengths: Array) -> Array:
-    square = np.zeros((len(x), len(landmarks)))
-    for k, length in enumerate(lengths):
-        square += np.square((x[:, k, None] - landmarks[None, :, k]) / length)
-    return np.exp(-0.5 * square)
+    half = np.zeros((len(x), len(landmarks)))
+    for one, other in zip((x / lengths).T, (landmarks / lengths).T, strict=True):
+        away = one[:, None] - other
+        half += np.multiply(away, away, out=away)
+    half *= -0.5
+    return np.exp(half, out=half)
 
 
 def _cell_means(x: Array, weights: Array, count: int) -> list[Array]:

@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 
+from ..calibration.base import Calibrator
 from ..calibration.contract import transform_with
 from ..calibration.feature_table import features_of
 from ..displays import CalibrationCurveDisplay, CalibrationMapDisplay, FanDisplay, PITDisplay
@@ -160,7 +161,8 @@ def fitted_map(result: Result) -> str:
         return ""
     rows = spread(len(result.y), MOST_IN_FAN)
     laws, seen = result.stages[NONE][rows], features_of(result.features, rows)
-    fitted = getattr(result.calibrator, "common_", result.calibrator)  # of one a group what all have in common
+    common = getattr(result.calibrator, "common_", None)  # of one a group what all have in common
+    fitted = common if isinstance(common, Calibrator) else result.calibrator
     shown = CalibrationMapDisplay.from_forecasts(laws, transform_with(fitted, laws, X=seen), rows=MAP_LINES)
 
     def draw(ax: Any) -> svg.Titles:

@@ -23,7 +23,7 @@ from .words import safe, sentence
 from .writing import check_beside
 
 MOST_GROUPS, MOST_LOG = 50, 700.0  # groups in the table; log e-values, lest they overflow
-SIZE = (8.2, 6.8)
+SIZE = (7.6, 6.4)
 
 
 def write_monitor(monitor: DriftMonitor, path: str | os.PathLike[str], *, source: str = "", notes: Any = ()) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +22,7 @@ from .none import NoCalibrator
 
 BY_GROUP = " by group"
 QUICK = "quick"
+ONLINE = "online"
 _ONE_A_GROUP, _UNKNOWN = 10, 1000  # ranks
 
 
@@ -51,6 +53,8 @@ class Method:
         Whether it holds itself back, so that with its defaults it costs next to nothing where nothing is wrong.
     costly : bool
         Whether it takes so long that it leaves a trial once it has fallen behind.
+    follows : bool
+        Whether it goes on learning in time, and so competes where rows have times.
     """
 
     make: Callable[..., Any]
@@ -63,6 +67,7 @@ class Method:
     asks: bool = False
     shrinks: bool = False
     costly: bool = False
+    follows: bool = False
 
     @property
     def takes(self) -> Takes:
@@ -90,7 +95,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "stack": Method(r.StackCalibrator, True, rank=4, module="lightgbm", asks=True, costly=True),
         "boosted": Method(r.BoostedCalibrator, True, rank=5, module="lightgbm", costly=True),
         "conformal": Method(r.ConformalCalibrator, rank=3),
-        "online": Method(OnlineCalibrator, rank=6, costly=True),
+        ONLINE: Method(OnlineCalibrator, rank=6, costly=True, follows=True),
     },
     "points": {
         "residual": Method(r.ResidualCalibrator, True, True),
@@ -113,6 +118,7 @@ METHODS: dict[str, dict[str, Method]] = {
         "kernel-densities": Method(c.KernelDensitiesCalibrator, rank=7),
         "pairwise": Method(c.PairwiseCalibrator, classes=3, rank=4),
         "ecoc": Method(c.ECOCCalibrator, of_margins=False, classes=3, rank=4),
+        ONLINE: Method(partial(OnlineCalibrator, kind="probabilities"), of_margins=False, rank=9, follows=True),
     },
 }
 """By kind of forecasts, then by name."""
@@ -126,15 +132,17 @@ def kind_of(forecasts: Any) -> str:
 
 
 def default_candidates(
-    forecasts: Any, *, grouped: bool = False, quick: bool = False, features: bool = False
+    forecasts: Any, *, grouped: bool = False, quick: bool = False, features: bool = False, ordered: bool = False
 ) -> dict[str, Any]:
     """Every sensible calibrator for such forecasts, or the quick ones; with groups these also one a group.
 
-    Those that need features compete only where there are some.
+    Those that need features compete only where there are some, those that go on learning where rows are ordered in
+    time.
     """
     found: dict[str, Any] = {}
     for name, each in METHODS[kind_of(forecasts)].items():
-        if not each.competes or not _suits(each, forecasts) or (quick and not each.quick):
+        competes = each.competes or (each.follows and ordered)
+        if not competes or not _suits(each, forecasts) or (quick and not each.quick):
             continue
         if "X" in each.takes.needs and not (features and is_installed(each)):
             continue
@@ -167,16 +175,20 @@ def _suits(each: Method, forecasts: Any) -> bool:
     return (each.of_margins or forecasts.kind != "margins") and forecasts.n_classes >= each.classes
 
 
-def named(candidates: Any, forecasts: Any, *, grouped: bool = False, features: bool = False) -> dict[str, Any]:
+def named(
+    candidates: Any, forecasts: Any, *, grouped: bool = False, features: bool = False, ordered: bool = False
+) -> dict[str, Any]:
     """Candidates by name, "none" first where forecasts are usable as they are; "quick" are the quick ones.
 
-    Where none are named, those that need features compete if there are some. With groups each that is named competes
+    Where none are named, those that need features compete if there are some, and those that go on learning if rows are
+    ordered in time. With groups each that is named competes
     with one a group, "quantile" with "quantile by group", say.
     """
     if candidates is None or isinstance(candidates, str):
         if candidates is not None:
             one_of(candidates, "candidates", (QUICK,))
-        chosen = default_candidates(forecasts, grouped=grouped, quick=candidates is not None, features=features)
+        facts = {"grouped": grouped, "features": features, "ordered": ordered}
+        chosen = default_candidates(forecasts, quick=candidates is not None, **facts)
     else:
         chosen = _given(candidates)
         if grouped:

@@ -48,7 +48,8 @@ def compare(
     groups : array-like (n,), optional
         Labels of groups: each candidate then competes with one a group, "... by group".
     time : array-like (n,), optional
-        Each fold is then calibrated by the rows before it; an `OnlineCalibrator` goes on learning in it.
+        Each fold is then calibrated by the rows before it; an `OnlineCalibrator`, which then competes, goes on learning
+        in it.
     X : array-like or frame (n, d), optional
         Features, for the candidates that take them, such as `BoostedCalibrator`, which then competes where LightGBM is
         installed. Columns of a frame go by their names, in any order. Rows of equal forecasts and outcomes are never on
@@ -77,7 +78,7 @@ def compare(
     table = read_forecasts(forecasts, y, task_of(candidates), scores_kind(candidates))
     trial = Trial.of(table, y, sample_weight=sample_weight, cv=cv, **beside)
     grouped, features = trial.groups is not None, trial.X is not None
-    chosen = named(candidates, table, grouped=grouped, features=features)
+    chosen = named(candidates, table, grouped=grouped, features=features, ordered=trial.time is not None)
     refuse_unseen(trial.X, chosen)
     return compared(trial, chosen, progress)
 

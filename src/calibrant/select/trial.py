@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Array, plain_array
+from .._checks import Array
 from ..adapters.class_labels import encode
 from ..adapters.class_scores import ClassScores
 from ..adapters.feature_columns import check_rows
+from ..adapters.places import positions
 from ..calibration.contract import Beside, as_forecasts, fit_with, takes_of, transform_with
 from ..calibration.feature_table import FeatureTable, by_name, features_of
 from ..calibration.horizons import horizons_of
@@ -33,7 +34,7 @@ from .splits import Split, split_rows
 
 Progress = Callable[[int, int], Any]
 MOST_KEPT = 20_000  # rows whose draws are kept
-MOST_STEPS = 20  # of one that goes on learning, in each block of time
+MOST_STEPS = 10  # of one that goes on learning, in each block of time
 FEWEST = 20  # rows, with their weights, below which nothing can be told apart
 
 
@@ -299,27 +300,7 @@ def _beside(
         check_rows(X, rows)
     labels = None if groups is None else labels_of(groups, rows)
     ahead = None if horizon is None else horizons_of(horizon, rows)
-    return labels, None if time is None else _times(time, rows), by_name(X), ahead
-
-
-def _times(time: Any, rows: int) -> NDArray[Any]:
-    when = plain_array(time)
-    if when.shape != (rows,):
-        raise ValueError(f"`time` must have one entry per forecast; got shape {when.shape}.")
-    if when.dtype.kind in "OUS":  # dates, or texts that are dates
-        when = _dates(when)
-    if (when != when).any():
-        raise ValueError(f"`time` must not be missing; {int((when != when).sum())} of {rows} entries are.")
-    return when
-
-
-def _dates(when: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return when.astype("datetime64[us]")
-    except (TypeError, ValueError) as reason:
-        raise ValueError(
-            f"`time` must be numbers, dates, or texts such as 2024-01-31, which sort as dates; got {when[0]!r}."
-        ) from reason
+    return labels, None if time is None else positions(time, rows, "time"), by_name(X), ahead
 
 
 def sorted_classes(table: ClassScores, known: NDArray[Any]) -> tuple[ClassScores, Places]:

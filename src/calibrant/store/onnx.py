@@ -9,20 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._checks import probabilities
 from .._files import write_atomically
 from .._version import __version__
-from ..calibration import Chain
-from ..distributions import Normal
 from ..maps import AffineMap, BetaMap, Map, PiecewiseLinearMap, ProbabilityMap, SplineMap, StepMap
-from ..regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
-from ..select import AutoCalibrator
-from ..select.none import NoCalibrator
 from .onnx_graph import Graph
-
-LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+from .shared_maps import LEVELS, shared_maps, standard_quantiles
 
 
 def export_onnx(calibrator: Any, path: str | os.PathLike[str], *, levels: Any = LEVELS, cdf: bool = False) -> None:
@@ -50,18 +43,17 @@ def export_onnx(calibrator: Any, path: str | os.PathLike[str], *, levels: Any = 
     Examples
     --------
     >>> import tempfile
-    >>> from calibrant import QuantileCalibrator
+    >>> from calibrant import Normal, QuantileCalibrator
     >>> cal = QuantileCalibrator().fit(Normal([0.0, 1.0, 2.0], 1.0), [0.5, 0.5, 3.5])
     >>> with tempfile.TemporaryDirectory() as folder:                         # doctest: +SKIP
     ...     export_onnx(cal, f"{folder}/shop.onnx", levels=[0.1, 0.5, 0.9])
     """
     onnx = _onnx()
-    maps = _maps(calibrator)
+    maps = shared_maps(calibrator)
     taus = np.atleast_1d(probabilities(levels, "levels"))
     graph, inputs, outputs = Graph(onnx), ["mean", "std"], {"quantiles": ["rows", len(taus)]}
-    standard = calibrator.transform(Normal(np.zeros(1), np.ones(1))).quantiles(taus)
     column = [graph("Unsqueeze", name, [1]) for name in inputs]
-    graph("Add", column[0], graph("Mul", column[1], standard), name="quantiles")
+    graph("Add", column[0], graph("Mul", column[1], standard_quantiles(calibrator, taus)), name="quantiles")
     if cdf:
         score = graph("Div", graph("Sub", "y", "mean"), "std")
         _finish(graph, score, maps)
@@ -85,29 +77,6 @@ def _onnx() -> Any:
         return importlib.import_module("onnx")
     except ImportError as reason:
         raise ImportError("export_onnx needs the package onnx: pip install 'calibrant[onnx]'.") from reason
-
-
-# ---- which maps ----
-def _maps(calibrator: Any) -> list[Map]:
-    """The maps of normal scores that a calibrator applies to every row, first to last."""
-    if isinstance(calibrator, type) or not hasattr(calibrator, "transform"):
-        raise TypeError(f"`calibrator` must be a fitted calibrator of this library; got {calibrator!r}.")
-    check_is_fitted(calibrator)
-    if isinstance(calibrator, Chain):
-        return [map for step in calibrator.calibrators_ for map in _maps(step)]
-    if isinstance(calibrator, AutoCalibrator):
-        return [] if isinstance(calibrator.calibrator_, NoCalibrator) else _maps(calibrator.calibrator_)
-    if isinstance(calibrator, QuantileCalibrator):
-        return [calibrator.map_]
-    if isinstance(calibrator, ScaleCalibrator) and calibrator.method != "bins":
-        return [AffineMap(slope=1 / calibrator.factor_)]
-    if isinstance(calibrator, ResidualCalibrator) and calibrator.has_unit_ and calibrator.feature == "difference":
-        return [AffineMap(slope=1 / calibrator.scale_), *_maps(calibrator.calibrator_)]
-    kind = type(calibrator).__name__
-    raise TypeError(
-        f"a {kind} cannot be exported as it was fitted: only calibrators of normal forecasts with one map for all rows "
-        "can, that is QuantileCalibrator, ScaleCalibrator('nll' or 'coverage'), ResidualCalibrator and chains of these."
-    )
 
 
 # ---- the distribution function ----

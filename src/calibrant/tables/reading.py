@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
+from .engine_files import ENGINES
 from .roles import RoleError
 
 KINDS = ("csv", "jsonl", "parquet", "arrow")
@@ -24,6 +25,8 @@ class Reading:
         Of text files, as Python calls it.
     strict : bool
         Whether a missing or infinite forecast is an error. Else such rows are counted and left out.
+    engine : {"arrow", "duckdb", "polars", "spark", "dask"}
+        What reads files, and works on them where it can.
 
     Examples
     --------
@@ -37,12 +40,16 @@ class Reading:
     decimal: str = "."
     encoding: str = "utf-8"
     strict: bool = False
+    engine: str = "arrow"
 
     def check(self) -> None:
         """Refuse what cannot be."""
         if self.format not in (None, *KINDS):
             listed = ", ".join(KINDS[:-1]) + f" or {KINDS[-1]}"
             raise RoleError("{format:{given}} must be {listed}.", given=self.format, listed=listed)
+        if self.engine not in ENGINES:
+            listed = ", ".join(ENGINES[:-1]) + f" or {ENGINES[-1]}"
+            raise RoleError("{engine:{given}} must be {listed}.", given=self.engine, listed=listed)
         if self.decimal not in (".", ","):
             raise RoleError("{decimal:{given}} must be '.' or ','.", given=self.decimal)
         try:

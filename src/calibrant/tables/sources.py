@@ -15,8 +15,10 @@ import narwhals as nw
 import pyarrow as pa
 
 from .._checks import column_names
+from .engine_files import database_frame, engine_frame, is_database
 from .files import PIPE, files_of, format_of, stored
 from .json_lines import JsonLines
+from .lazy_frames import batches_of, lazy_frame, schema_of
 from .parquet import ROWS, ParquetFiles
 from .reading import Reading
 from .roles import RoleError
@@ -45,6 +47,8 @@ class Table:
         Gives the types with which all columns of a text file can be read to the end.
     strict : bool
         Whether a missing or infinite forecast is an error, rather than a row that is left out.
+    lazy : narwhals.LazyFrame or None
+        The frame of the engine that is to read it.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Table:
     notes: tuple[str, ...] = ()
     settled: Callable[[], dict[str, Any]] = dict
     strict: bool = False
+    lazy: Any = None
 
     @property
     def columns(self) -> list[str]:
@@ -92,7 +97,8 @@ def open_table(source: Any, reading: Reading | None = None) -> Table:
     ----------
     source : path or frame
         A Parquet, CSV, JSON lines or Arrow file; text files may be compressed with gzip. A folder of Parquet files, or
-        a pattern that they match such as ``"day-*.parquet"``, is one table. ``"-"`` is what comes in by a pipe.
+        a pattern that they match such as ``"day-*.parquet"``, is one table. ``"-"`` is what comes in by a pipe,
+        ``"duckdb:///shop.db?table=forecasts"`` a table of a database. Frames may be of an engine that works later.
     reading : Reading, optional
         What the name and the content do not tell.
 
@@ -110,6 +116,8 @@ def open_table(source: Any, reading: Reading | None = None) -> Table:
     reading.check()
     if not isinstance(source, (str, os.PathLike)):
         return replace(_of_frame(source), strict=reading.strict)
+    if is_database(source) or (reading.engine != "arrow" and str(source) != PIPE):
+        return replace(_of_engine(source, reading.engine), strict=reading.strict)
     if str(source) == PIPE:
         path = stored(sys.stdin.buffer)
         table = _of_files([path], "stdin", replace(reading, format=reading.format or format_of(path) or "csv"))
@@ -204,7 +212,22 @@ def _of_json(path: Path, name: str, reading: Reading) -> Table:
     return Table(name, lines.schema, None, "jsonl", lines.scan)
 
 
+def _of_engine(source: Any, engine: str) -> Table:
+    name = str(source)
+    frame = database_frame(name) if is_database(source) else engine_frame(files_of(source), name, engine)
+    return _of_lazy(frame, name)
+
+
+def _of_lazy(frame: Any, name: str) -> Table:
+    def scan(columns: list[str], types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+        return batches_of(frame, columns)
+
+    return Table(name, schema_of(frame), None, "frame", scan, lazy=frame)
+
+
 def _of_frame(source: Any) -> Table:
+    if (lazy := lazy_frame(source)) is not None:
+        return _of_lazy(lazy, "the frame")
     _check_names(column_names(source) or [], "the frame")
     try:
         frame = nw.from_native(source, eager_only=True)

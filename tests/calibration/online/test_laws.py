@@ -10,9 +10,10 @@ from scipy.stats import norm
 from calibrant import Normal, OnlineCalibrator, load, save
 from calibrant.calibration.online.guarantee import RATE, Guarantee
 from calibrant.calibration.online.levels import Levels
-from calibrant.calibration.online.looks import HEAVY, Laws, Scores
+from calibrant.calibration.online.looks import HEAVY, Laws, Scores, scores_of
 from calibrant.calibration.online.shares import DOUBT, RATES, Shares
 from calibrant.calibration.online.stream import Stream
+from calibrant.distributions.guaranteed import Promised
 from calibrant.maps import AffineMap
 
 HALF_LIVES, FAST = (20.0, 60.0, 200.0, 800.0), (0.7, 2.0, 6.0)
@@ -53,7 +54,7 @@ def test_levels_are_decayed_means_of_what_was_known(rng):
 def test_what_forecasters_say_of_scores(rng):
     z, middles, widths = rng.normal(size=4), rng.normal(size=(4, 2)), np.exp(rng.normal(size=(4, 3, 2)))
     laws = Laws([AffineMap(0.3, 0.8)], middles, widths)
-    logs, weights = laws.log_densities(scores(z)), np.full((4, 14), 1 / 14)
+    (logs, (look,)), weights = laws.log_densities(scores(z)), np.full((4, 14), 1 / 14)
     plain = norm.pdf(z[:, None, None], middles[:, None], widths)
     heavy = sum(share * norm.pdf(z[:, None, None], middles[:, None], width * widths) for share, width in HEAVY)
     np.testing.assert_allclose(np.exp(logs[:, 0]), norm.pdf(z))
@@ -61,10 +62,10 @@ def test_what_forecasters_say_of_scores(rng):
     np.testing.assert_allclose(np.exp(logs[:, 2:8]), plain.reshape(4, -1))
     np.testing.assert_allclose(np.exp(logs[:, 8:]), heavy.reshape(4, -1))
     atom = Scores.between(z - 1e-4, z + 1e-4, np.ones(4))
-    np.testing.assert_allclose(laws.log_densities(atom) - np.log(2e-4), logs, atol=1e-4)
+    np.testing.assert_allclose(laws.log_densities(atom)[0] - np.log(2e-4), logs, atol=1e-4)
     below = norm.cdf(z) + norm.cdf(0.3 + 0.8 * z) + norm.cdf(z[:, None, None], middles[:, None], widths).sum((1, 2))
     below += sum(s * norm.cdf(z[:, None, None], middles[:, None], w * widths).sum((1, 2)) for s, w in HEAVY)
-    np.testing.assert_allclose(norm.cdf(laws.scores_of(z, weights)), below / 14)
+    np.testing.assert_allclose(norm.cdf(scores_of(look, weights)), below / 14)
 
 
 def test_the_law_has_the_densities_that_it_was_weighed_by(rng):
@@ -134,6 +135,18 @@ def test_promised_levels_hold_against_an_adversary():
     moved = calibrator.common_.guarantee.places - [0.1, 0.9]
     assert 1 - inside / steps - 0.2 == pytest.approx((moved[1] - moved[0]) / (RATE * steps))
     assert inside > 0
+
+
+def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
+    kept, base, inside, steps = Guarantee.of(0.5), Normal([0.0], 1.0), 0, 400
+    for row in range(steps):
+        low, high = Promised(base, kept.map, (0.5,), kept.empty).interval(0.5)[0]
+        y = float(high) if row % 3 == 2 else 0.5 * (low + high)
+        inside += low <= y <= high
+        kept.learn(y, kept.map.inverse(norm.ppf(kept.levels)), 1.0)
+    moved = kept.places - kept.levels
+    assert inside / steps - 0.5 == pytest.approx((moved[0] - moved[1]) / (RATE * steps))
+    assert abs(inside / steps - 0.5) < 1.02 / (RATE * steps)
 
 
 def test_probabilities_of_classes(rng, tmp_path):

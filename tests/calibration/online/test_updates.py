@@ -129,7 +129,7 @@ def test_an_estimator_that_goes_on_learning(rng):
         ({"coverages": (0.5, 1.0)}, {}, r"`coverages` must be strictly between 0 and 1; 1 of 2 values is not"),
         ({"kind": "points"}, {}, r"`kind` must be one of 'distributions', 'probabilities', 'logits'; got 'points'"),
         ({}, {"horizon": [1, 0]}, r"`horizon` must be whole numbers from 1 to 1000; 1 of 2 values is not"),
-        ({}, {"time": [1.0]}, r"`time` must have one entry per forecast; got shape \(1,\) for 2"),
+        ({}, {"time": [1.0]}, "`time` must have one entry per forecast; got 1 for 2"),
         ({}, {"groups": ["a"]}, r"`groups` must have one label per forecast"),
         ({"classes": ["a", "b"]}, {}, r"`classes` are labels of class probabilities; say kind='probabilities'"),
     ],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..._checks import Array, believed, one_of, positive, to_array
 from ...adapters.class_scores import as_scores
 from ...distributions import Distribution, Recalibrated, concatenate
+from ...distributions.guaranteed import Promised
 from ...distributions.scores import normal_scores, score_intervals
 from ...maps import Map, UnitTails
 from ..base import Calibrator
@@ -71,7 +72,8 @@ class OnlineCalibrator(ClassSide, Calibrator):
     coverages : float or array-like, optional
         Coverages of central intervals, .5 and .9 say, that are promised in the long run for any sequence, even one
         chosen to break them: both ends are moved by a hundredth of their error in each step (Gibbs & Candès 2021).
-        An end may become infinite. Of a batch of many rows, those that are weighed one by one count.
+        An end may become infinite, and an interval that has long held all that came empty: its ends cross. Of a batch
+        of many rows, those that are weighed one by one count.
     kind : {"distributions", "probabilities", "logits"}, default "distributions"
         What is forecast: laws, or class probabilities or logits, which have maps only, of their log odds: with one
         slope (temperature), with offsets too (Platt), with two slopes (beta).
@@ -214,12 +216,13 @@ class OnlineCalibrator(ClassSide, Calibrator):
         if not getattr(self, "n_rows_", 0):
             return table
         if keys is None or not self.streams_:
-            return _seen_through(table, self.common_.law(), self.common_)
+            return _seen_through(table, self.common_.law(), self.common_, self.common_)
         inner, common = self.common_.mixture(), self.common_.law()
         parts, members = [], rows_by_label(keys)
         for key, rows in members.items():
-            law = self.streams_[key].law(inner) if key in self.streams_ else common
-            parts.append(_seen_through(table[rows], law, self.common_))
+            stream = self.streams_.get(key, self.common_)
+            law = stream.law(inner) if key in self.streams_ else common
+            parts.append(_seen_through(table[rows], law, self.common_, stream))
         return parts[0] if len(parts) == 1 else concatenate(parts)[np.argsort(np.concatenate(list(members.values())))]
 
     @property
@@ -357,9 +360,12 @@ class OnlineCalibrator(ClassSide, Calibrator):
             check_law_forecasts(Recalibrated(laws, law))
 
 
-def _seen_through(laws: Distribution, law: Map, stream: Stream) -> Distribution:
-    heavy = laws.has_heavy_tails and stream.rows > 0
-    return Recalibrated(laws, UnitTails(law, *stream.span) if heavy else law)
+def _seen_through(laws: Distribution, law: Map, common: Stream, stream: Stream) -> Distribution:
+    heavy = laws.has_heavy_tails and common.rows > 0
+    law = UnitTails(law, *common.span) if heavy else law
+    if stream.guarantee is None:
+        return Recalibrated(laws, law)
+    return Promised(laws, law, tuple(stream.guarantee.coverages.tolist()), stream.guarantee.empty)
 
 
 def _half_lives(values: Any, name: str) -> tuple[float, ...]:

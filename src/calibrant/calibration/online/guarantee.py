@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtri
 
@@ -23,11 +24,12 @@ class Guarantee:
     .. math:: u_p \leftarrow u_p + \gamma\,\big(p - 1\{y < F^{-1}(u_p)\}\big)
 
     The rule of Gibbs & Candès (2021), for each end of an interval: a place at 0 or below is :math:`-\infty`, one at 1
-    or above :math:`+\infty`. Places are read in order: where they cross, at the nearest ones that do not (least
-    squares), and it is what was read that counts. Places that cross are read together and come closer with every row,
-    so that none is farther than :math:`\gamma` from where it is read; then :math:`-2\gamma \le u_p \le 1 + 2\gamma`,
-    and the share of outcomes below differs from p by at most :math:`(1 + 2\gamma)/(\gamma T)` after T rows, for any
-    sequence.
+    or above :math:`+\infty`; an outcome on an upper end lies below it. Places are read in order: where they cross, at
+    one between them (least squares), and it is what was read that counts. Places that cross are read together and come
+    closer with every row, so that none is farther than :math:`\gamma` from where it is read; then :math:`-2\gamma \le
+    u_p \le 1 + 2\gamma`, and the share of outcomes below differs from p by at most :math:`(1 + 2\gamma)/(\gamma T)`
+    after T rows, for any sequence. An interval whose ends are read together holds nothing: else outcomes in its middle
+    would lie inside for ever.
 
     Differs from the paper in: theirs is one rate of misses for an interval, here each end has its own.
 
@@ -56,8 +58,33 @@ class Guarantee:
             raise ValueError("levels must be probabilities that rise.")
 
     def learn(self, score: float, read: Array, weight: float) -> None:
-        """The outcome had this score where the levels were read at others."""
-        self.places = self.places + weight * RATE * (self.levels - (score < read))
+        """The outcome had this score where the levels were read at others; those that meet are one for all of them."""
+        pools = self._pools(read)
+        size = np.bincount(pools)
+        with np.errstate(invalid="ignore"):
+            middle = np.bincount(pools, read) / size
+        is_upper = np.arange(len(pools)) >= len(pools) // 2
+        below = np.where(size[pools] > 1, score < middle[pools], (score < read) | (is_upper & (score == read)))
+        self.places = self.places + weight * RATE * (self.levels - below)
+
+    def _pools(self, read: Array) -> NDArray[np.intp]:
+        """Numbers of the places, the same for those that are read together, on purpose or by rounding."""
+        with np.errstate(invalid="ignore"):
+            apart = (np.diff(self.read(self.places)) > 3 * _APART) & (np.diff(read) > 0)
+        return np.concatenate([[0], np.cumsum(apart)])
+
+    @property
+    def coverages(self) -> Array:
+        """Coverages that are promised."""
+        half = len(self.levels) // 2
+        return np.asarray(self.levels[half:] - self.levels[:half][::-1])
+
+    @property
+    def empty(self) -> tuple[float, ...]:
+        """Coverages whose intervals hold nothing now: both ends are read at one place."""
+        half, places = len(self.levels) // 2, self.read(self.places)
+        wide = (places[half:] - places[:half][::-1]) > 3 * _APART * len(places)
+        return tuple(self.coverages[~wide].tolist())
 
     def read(self, places: Array) -> Array:
         """Places in order; -1 and 2 stand for minus and plus infinity."""

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 
 from ..._checks import Array
 from ...distributions.scores import log_pits
-from ...maps import Map, identity
+from ...maps import Map
+from ...maps.base import log_density_of
 from ...numerics.tails import HALF_LOG_2PI, log_between, score_of, score_of_logs
 
 HEAVY = ((0.8, 0.7), (0.2, 1.75))  # shares and widths of two normal laws that are one of variance 1 with heavy tails
@@ -56,6 +57,13 @@ class Scores(NamedTuple):
         return (self.left, self.right) if self.has_atoms else (self.middle,)
 
 
+class Look(NamedTuple):
+    """Scores (n,) as each of several maps has them, and (n, S, M) as normal laws have them."""
+
+    mapped: list[Array]
+    normal: Array
+
+
 class Laws(NamedTuple):
     """Forecasters of n scores: the base, maps, and normal laws with middles (n, M) and widths (n, S, M)."""
 
@@ -63,50 +71,63 @@ class Laws(NamedTuple):
     middles: Array
     widths: Array
 
-    def log_densities(self, scores: Scores) -> Array:
-        """Log densities (n, K), and log probabilities of atoms."""
-        sides = scores.sides
-        if len(sides) == 1:
-            return self._dense(scores)
+    def log_densities(self, scores: Scores) -> tuple[Array, list[Look]]:
+        """Log densities (n, K), log probabilities of atoms, and how the scores look at each of their sides."""
+        if not scores.has_atoms:
+            dense, look = self._dense(scores)
+            return dense, [look]
+        looks = [self._look(side) for side in scores.sides]
+        masses = _masses(*looks)
         jumps = scores.left < scores.right
-        masses = self._masses(*sides)
-        return masses if jumps.all() else np.where(jumps[:, None], masses, self._dense(scores))
+        return (masses if jumps.all() else np.where(jumps[:, None], masses, self._dense(scores)[0])), looks
 
-    def scores_of(self, z: Array, weights: Array, outer: tuple[Array, Array] | None = None) -> Array:
-        """Scores (n,) under the mixture with these weights (n, K); ``outer`` are tails of one more, the second."""
-        low = self._below(z)
-        high = 1.0 - low
-        if (small := high < _SMALL).any():
-            high[small] = self._below(z, -1.0)[small]
-        if outer is not None:
-            low, high = (np.insert(tails, 1, more, axis=1) for tails, more in ((low, outer[0]), (high, outer[1])))
-        with np.errstate(divide="ignore"):
-            found = score_of((weights * low).sum(axis=1), (weights * high).sum(axis=1))
-        return np.minimum(np.maximum(found, -FARTHEST), FARTHEST)
+    def _look(self, z: Array) -> Look:
+        return Look([z, *(part(z) for part in self.maps)], self._standardised(z))
 
-    def _dense(self, scores: Scores) -> Array:
+    def _standardised(self, z: Array) -> Array:
+        return np.asarray((z[:, None, None] - self.middles[:, None, :]) / self.widths)
+
+    def _dense(self, scores: Scores) -> tuple[Array, Look]:
         n, z = scores.size, scores.middle
-        dense = [-0.5 * np.square(z), *(part.log_density(z) for part in self.maps)]
-        square = -0.5 * np.square((z[:, None, None] - self.middles[:, None, :]) / self.widths)
+        valued = [part.value_and_log_slope(z) for part in self.maps]
+        dense = [-0.5 * np.square(z), *(log_density_of(*pair) for pair in valued)]
+        u = self._standardised(z)
+        square = -0.5 * np.square(u)
         log_width = np.log(self.widths)
         heavy = _mixed([square / width**2 - np.log(width) for _, width in HEAVY])
         normal = [(part - log_width).reshape(n, -1) for part in (square, heavy)]
-        return np.concatenate([np.array(dense).T, *normal], axis=1) - HALF_LOG_2PI
+        found = np.concatenate([np.array(dense).T, *normal], axis=1) - HALF_LOG_2PI
+        return found, Look([z, *(height for height, _ in valued)], u)
 
-    def _masses(self, left: Array, right: Array) -> Array:
-        ends = np.concatenate([left, right])
-        mapped = [log_between(*np.split(part(ends), 2)) for part in (identity(), *self.maps)]
-        u = [(side[:, None, None] - self.middles[:, None, :]) / self.widths for side in (left, right)]
-        heavy = _mixed([log_between(*(side / width for side in u)) for _, width in HEAVY])
-        return np.column_stack([*mapped, *(part.reshape(len(left), -1) for part in (log_between(*u), heavy))])
 
-    def _below(self, z: Array, side: float = 1.0) -> Array:
-        """Probabilities (n, K) below scores, or above where ``side`` is -1."""
-        u = side * (z[:, None, None] - self.middles[:, None, :]) / self.widths
-        heavy = sum(share * ndtr(u / width) for share, width in HEAVY)
-        mapped = [ndtr(side * score) for score in (z, *(part(z) for part in self.maps))]
-        normal = (np.reshape(part, (len(z), -1)) for part in (ndtr(u), heavy))
-        return np.concatenate([np.array(mapped).T, *normal], axis=1)
+def _masses(left: Look, right: Look) -> Array:
+    """Log probabilities (n, K) between two sides."""
+    n = len(left.normal)
+    mapped = [log_between(*pair) for pair in zip(left.mapped, right.mapped, strict=True)]
+    heavy = _mixed([log_between(left.normal / width, right.normal / width) for _, width in HEAVY])
+    normal = (log_between(left.normal, right.normal), heavy)
+    return np.column_stack([*mapped, *(part.reshape(n, -1) for part in normal)])
+
+
+def scores_of(look: Look, weights: Array, outer: tuple[Array, Array] | None = None) -> Array:
+    """Scores (n,) under the mixture with these weights (n, K); ``outer`` are tails of one more, the second."""
+    low = _below(look)
+    high = 1.0 - low
+    if (small := high < _SMALL).any():
+        high[small] = _below(look, -1.0)[small]
+    if outer is not None:
+        low, high = (np.insert(tails, 1, more, axis=1) for tails, more in ((low, outer[0]), (high, outer[1])))
+    with np.errstate(divide="ignore"):
+        found = score_of((weights * low).sum(axis=1), (weights * high).sum(axis=1))
+    return np.minimum(np.maximum(found, -FARTHEST), FARTHEST)
+
+
+def _below(look: Look, side: float = 1.0) -> Array:
+    """Probabilities (n, K) below scores, or above where ``side`` is -1."""
+    n, u = len(look.normal), side * look.normal
+    heavy = sum(share * ndtr(u / width) for share, width in HEAVY)
+    normal = (np.reshape(part, (n, -1)) for part in (ndtr(u), heavy))
+    return np.concatenate([ndtr(side * np.array(look.mapped)).T, *normal], axis=1)
 
 
 def _mixed(logs: list[Array]) -> Array:

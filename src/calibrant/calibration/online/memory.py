@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import Array, complain, plain_array, to_array
+from ..._checks import plain_array
 from ..labels import Labels, labels_of
 
 MOST = 32_768  # names that are remembered
@@ -97,20 +97,3 @@ def _hash(text: str) -> int:
 
 def _whole(labels: Labels) -> Iterator[Any]:
     return (int(name) if isinstance(name, float) and name.is_integer() else name for name in labels)
-
-
-def times_of(time: Any, rows: int) -> Array:
-    """Times as numbers: numbers as they are, dates in microseconds since 1970."""
-    values = plain_array(time)
-    if values.dtype.kind not in "biuf":
-        try:
-            dates = values.astype("M8[us]")
-        except (ValueError, TypeError) as reason:
-            raise TypeError(f"`time` must be numbers or dates; got {values.ravel()[:1].tolist()}.") from reason
-        complain("time", "known", values, np.isnat(dates))
-        values = dates.astype(np.int64)
-    numbers = to_array(values, "time")
-    if numbers.shape != (rows,):
-        raise ValueError(f"`time` must have one entry per forecast; got shape {numbers.shape} for {rows} forecasts.")
-    complain("time", "finite", numbers, ~np.isfinite(numbers))
-    return numbers

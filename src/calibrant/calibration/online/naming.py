@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._checks import Array, complain, to_array
+from ...adapters.places import times_of
 from ..labels import Labels, labels_of
-from .memory import Hashes, hashes_of, times_of
+from .memory import Hashes, hashes_of
 
 FARTHEST = 1000  # horizon
 
@@ -24,7 +25,7 @@ class Named(NamedTuple):
     def of(cls, rows: int, groups: Any, horizon: Any, ids: Any, time: Any) -> Named:
         """From what was given beside so many rows."""
         hashes = None if ids is None else hashes_of(ids, rows)
-        return cls(keys_of(rows, groups, horizon), hashes, None if time is None else times_of(time, rows))
+        return cls(keys_of(rows, groups, horizon), hashes, None if time is None else times_of(time, rows)[0])
 
 
 def keys_of(rows: int, groups: Any, horizon: Any) -> Labels | None:

@@ -15,7 +15,7 @@ from ...numerics.soundness import check_finite
 from .decay import BLOCK
 from .guarantee import Guarantee
 from .levels import SPREADS, Levels
-from .looks import HEAVY, Laws, Scores
+from .looks import HEAVY, Laws, Look, Scores, scores_of
 from .mending import Mending, Waiting
 from .shapes import Shape
 from .shares import Shares
@@ -140,23 +140,16 @@ class Stream:
         """Learn from a few rows, none of which but the last makes a map due."""
         maps = [shape.map for shape in self.shapes.shapes]
         laws = Laws(maps, *self.levels.follow(scores.middle, scores.weights, step))
-        logs = laws.log_densities(scores)
+        logs, looks = laws.log_densities(scores)
         if outer is not None:
             logs = np.insert(logs, 1, outer.logs, axis=1)
         found, weights = self.shares.learn(logs, scores.weights, step)
-        sides = [self._own_scores(laws, z, weights, outer, side) for side, z in enumerate(scores.sides)]
+        sides = [_own_scores(look, weights, outer, side) for side, look in enumerate(looks)]
         own = Scores.between(sides[0], np.maximum(sides[0], sides[-1]) if len(sides) > 1 else sides[0], scores.weights)
         gains = self.mending.learn(own, step)
         self._count(scores)
         self.shapes.add(scores, step, heavy_tails=self.heavy_tails)
         return Seen(found, gains, own.left, own.right)
-
-    def _own_scores(self, laws: Laws, z: Array, weights: Array, outer: Seen | None, side: int) -> Array:
-        """Scores under the mixture with the weights before each row."""
-        if outer is None:
-            return laws.scores_of(z, weights)
-        known = outer.right if side else outer.left
-        return laws.scores_of(z, weights, (ndtr(known), ndtr(-known)))
 
     def _count(self, scores: Scores) -> None:
         low, high = float(scores.left.min()), float(scores.right.max())
@@ -197,3 +190,11 @@ class Stream:
         names = ["spread", *names, *(f"returning level {h:g}" for h in levels.fast)]
         normal = w[len(first) :].reshape(-1, levels.n_middles).sum(axis=0)
         return dict(zip([*first, *names], [*w[: len(first)].tolist(), *normal.tolist()], strict=True))
+
+
+def _own_scores(look: Look, weights: Array, outer: Seen | None, side: int) -> Array:
+    """Scores under the mixture with the weights before each row."""
+    if outer is None:
+        return scores_of(look, weights)
+    known = outer.right if side else outer.left
+    return scores_of(look, weights, (ndtr(known), ndtr(-known)))

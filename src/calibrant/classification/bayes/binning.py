@@ -17,6 +17,7 @@ from ..binning import StepCurve, equal_bins
 from ..curves import Curve
 
 _SPREAD = 10  # numbers of bins are from a tenth to ten times the cube root of the rows
+_FINEST = 4  # bins for each different score
 _NEGLIGIBLE = 1e-9  # share of a number of bins that is left out
 
 
@@ -65,7 +66,8 @@ class BayesianBinningCalibrator(RankCalibrator):
 
     Differs from the paper in: the chapter has binning averaging with one number of bins (`BinningCalibrator`) and says
     that it "must be small in order to reduce the variance"; this averages over the numbers instead. From Naeini et al.
-    in: bins with equal scores, which are one bin here; where these leave B' < B bins, B is B'.
+    in: bins with equal scores, which are one bin here; where these leave B' < B bins, B is B'. Numbers of bins above
+    four times that of the different scores are not tried.
     """
 
     def __init__(
@@ -87,7 +89,8 @@ class BayesianBinningCalibrator(RankCalibrator):
 
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:
         groups = Groups.of(x, events, weights)
-        cuts = [equal_bins(groups.mass, size) for size in numbers_of_bins(self.n_bins, groups.mass.sum())]
+        sizes = numbers_of_bins(self.n_bins, groups.mass.sum(), _FINEST * len(groups.x))
+        cuts = [equal_bins(groups.mass, size) for size in sizes]
         cuts = list({len(first): first for first in cuts}.values())
         bins = [groups.joined(first) for first in cuts]
         found = [
@@ -101,11 +104,11 @@ class BayesianBinningCalibrator(RankCalibrator):
         return StepCurve(_between(groups.x, starts), np.sum(parts, axis=0) / weight[kept].sum())
 
 
-def numbers_of_bins(given: Any, rows: float) -> list[int]:
-    r"""Numbers of bins: those given, or all from :math:`n^{1/3}/10` to :math:`10 n^{1/3}`.
+def numbers_of_bins(given: Any, rows: float, most: int) -> list[int]:
+    r"""Numbers of bins: those given, or all from :math:`n^{1/3}/10` to :math:`10 n^{1/3}`, and none above ``most``.
 
-    >>> numbers_of_bins(None, 1000.0)[:3], len(numbers_of_bins(None, 1000.0))
-    ([1, 2, 3], 100)
+    >>> numbers_of_bins(None, 1000.0, 4000)[:3], len(numbers_of_bins(None, 1000.0, 4000)), numbers_of_bins(None, 1e9, 9)
+    ([1, 2, 3], 100, [9])
     """
     if given is not None:
         sizes = list(given) if isinstance(given, Iterable) else [given]
@@ -113,7 +116,7 @@ def numbers_of_bins(given: Any, rows: float) -> list[int]:
             raise ValueError("`n_bins` must have at least one number of bins; it is empty.")
         return [count(size, "n_bins") for size in sizes]
     root = round(rows ** (1 / 3), 9)
-    return list(range(max(1, int(root / _SPREAD)), max(1, int(_SPREAD * root)) + 1))
+    return list(range(min(max(1, int(root / _SPREAD)), most), min(max(1, int(_SPREAD * root)), most) + 1))
 
 
 def _shares(bins: Groups, middles: Array | float, prior_rows: float) -> tuple[float, Array]:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ..._checks import Array, probabilities
@@ -15,6 +16,8 @@ from ..base import Parametric
 
 SLACK = 4e-13  # scores closer than this (relative to 1 + |z|) are taken for equal, so that ppf(cdf(k)) is k
 
+_FEW_STEPS = 4  # from the guess to the quantile, by masses
+_NEAR_SCORE, _NEAR_COUNT, _LEAST_SHARE = 6.0, 1e6, 1e-3  # where sums of masses keep their digits
 LARGEST_COUNT = 4e306  # sought; four times as many are still a number
 
 
@@ -28,6 +31,10 @@ class Counts(Parametric):
     @abstractmethod
     def _log_mass(self, k: Array) -> Array:
         """log P(Y = k) for integers 0 <= k < inf."""
+
+    @abstractmethod
+    def _mass_ratio(self, k: Array) -> Array:
+        """P(Y = k + 1) / P(Y = k) for integers 0 <= k < inf."""
 
     @abstractmethod
     def _skewness(self) -> Array:
@@ -102,7 +109,7 @@ def _quantile(law: Counts, q: Array) -> Array:
 
 
 def _smallest_count(law: Counts, z: Array) -> Array:
-    """Newton's method within a bracket, bisection where it is slow: two evaluations where the guess is good.
+    """Newton's method within a bracket, bisection where it is slow, and single steps near the goal.
 
     Unlike ``numerics.roots`` it moves by whole numbers and ends when two neighbours enclose the goal: exact.
     """
@@ -119,18 +126,49 @@ def _smallest_count(law: Counts, z: Array) -> Array:
         low[active] = lo = np.where(s >= aim, low[active], k)
         with np.errstate(invalid="ignore"):
             ahead = np.where(np.isinf(hi), 2 * np.minimum(lo, LARGEST_COUNT) + 2, lo + np.floor((hi - lo) / 2))
-        if turn < 6:
-            ahead = _ahead(part, k, s, aim)
         resolution = np.maximum(1.0, 4 * np.spacing(np.abs(lo)))
+        going = (hi - lo > resolution) & (lo < LARGEST_COUNT)
+        if turn < 6:
+            log_mass = part._log_mass(k)
+            near, found = _nearby(part, (k, s, log_mass), aim)
+            found &= going
+            high[active[found]] = near[found]
+            going &= ~found
+            ahead = _ahead((k, s, log_mass), aim)
         probe[active] = np.clip(ahead, lo + resolution, hi - resolution)
-        active = active[(hi - lo > resolution) & (lo < LARGEST_COUNT)]
+        active = active[going]
     return high
 
 
-def _ahead(law: Counts, k: Array, s: Array, goal: Array) -> Array:
+def _nearby(law: Counts, at: tuple[Array, Array, Array], goal: Array) -> tuple[Array, NDArray[np.bool_]]:
+    r"""The smallest counts that reach a score, and where these are but a few steps away.
+
+    From counts with their scores and log masses: :math:`F(k \pm 1)` follows from :math:`P(Y = k + 1)/P(Y = k)`.
+    """
+    k, score, log_mass = at
+    sign = np.where(goal > 0, -1.0, 1.0)  # sums are taken in the smaller tail
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        tail, mass, target = sign * ndtr(sign * score), np.exp(log_mass), sign * ndtr(sign * goal)
+        clear = (np.abs(goal) < _NEAR_SCORE) & (np.abs(score) < _NEAR_SCORE) & (k < _NEAR_COUNT) & (mass > 0)
+        falls, found = tail >= target, np.zeros(k.shape, dtype=np.bool_)
+        for _ in range(_FEW_STEPS):
+            ratio = law._mass_ratio(k)
+            up, below = mass * ratio, tail - mass
+            back = falls & (below >= target) & (k > 0)
+            found |= falls & ~back
+            on = ~falls & ~found
+            tail = np.where(back, below, np.where(on, tail + up, tail))
+            mass = np.where(back, mass / law._mass_ratio(k - 1), np.where(on, up, mass))
+            k = np.where(back, k - 1, np.where(on, k + 1, k))
+            found |= on & (tail >= target)
+    return k, found & clear & (np.abs(tail) > _LEAST_SHARE * np.abs(target))
+
+
+def _ahead(at: tuple[Array, Array, Array], goal: Array) -> Array:
     """Where the score s at k would reach the goal if it went on rising as it does at k."""
+    k, s, log_mass = at
     with np.errstate(over="ignore", invalid="ignore"):
-        step = (goal - s) * np.exp(np.clip(-0.5 * s * s - HALF_LOG_2PI - law._log_mass(k), -700, 700))
+        step = (goal - s) * np.exp(np.clip(-0.5 * s * s - HALF_LOG_2PI - log_mass, -700, 700))
     return np.minimum(k + np.where(np.isnan(step), 0.0, np.ceil(step)), 4 * k + 16)
 
 

@@ -79,6 +79,10 @@ class NegativeBinomial(Counts):
         """By how much counts are divided: 1, or what the mean is beyond the largest; wide laws have one shape."""
         return np.maximum(1.0, self.rate / (LARGEST_ODDS / np.clip(self.dispersion, *DISPERSIONS)))
 
+    def _mass_ratio(self, k: Array) -> Array:
+        n, odds, _ = self._columns(k)
+        return np.asarray((n + k) / (k + 1) * (odds / (1 + odds)))
+
     def _skewness(self) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             return (1 + 2 * self.dispersion * self.rate) / self.std()

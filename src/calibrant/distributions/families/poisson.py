@@ -51,6 +51,9 @@ class Poisson(Counts):
         rate = across(self.rate, k)
         return np.where(k > 0, log_gamma_kernel(np.maximum(k, 1.0), rate), -rate)
 
+    def _mass_ratio(self, k: Array) -> Array:
+        return np.asarray(across(self.rate, k) / (k + 1))
+
     def _skewness(self) -> Array:
         return 1 / np.sqrt(self.rate)
 

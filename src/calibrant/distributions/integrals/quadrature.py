@@ -72,6 +72,17 @@ def crps(law: Distribution, y: Array) -> Array:
     return np.where(law.tail_index <= 0.5, np.inf, out)
 
 
+def deviations(law: Distribution, y: Array) -> Array:
+    """E(y - Y)+ and E(Y - y)+ of one point per row, (2, n)."""
+    frame = _Frame.of(law, y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(frame.unit * _integral(law, frame, _both_sides))
+
+
+def _both_sides(u: Array, cdf: Array, sf: Array) -> Array:
+    return np.stack([np.where(u < 0, cdf, 0.0), np.where(u < 0, 0.0, sf)])
+
+
 def _first_moment(u: Array, cdf: Array, sf: Array) -> Array:
     return np.where(u < 0, -cdf, sf)[None]
 

@@ -8,6 +8,7 @@ one look-up and one partial panel: no n_test × n_calibration array.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,9 +24,11 @@ from ...numerics.tails import HALF_LOG_2PI
 from ..base import Distribution
 from ..families.normal import Normal
 from ..location_scale import LocationScale
+from .score_table import Scores, ScoreTable
 
 _SCORES = np.concatenate([np.linspace(-8.5, 8.5, 35), [10.0, 12.0, 15.0, 19.0, 24.0, 30.0, 37.0]])
 _SCORES = np.unique(np.concatenate([_SCORES, -_SCORES]))  # panels end here too
+MANY = 4096  # rows that are worth a table of polynomials
 _MADE: WeakKeyDictionary[Map, dict[Any, StandardLaw]] = WeakKeyDictionary()
 
 
@@ -40,6 +43,7 @@ class StandardLaw:
     above: Array
     partial: Any  # (panel, u) -> integral of F² from the panel's left edge to u, and of (1-F)² from u to its right edge
     index: KnotIndex
+    scores: Scores | None = None  # at any points, where a table of these serves many rows
 
     @staticmethod
     def of(standard: LocationScale, map: Map) -> StandardLaw:
@@ -54,7 +58,16 @@ class StandardLaw:
 
     def crps(self, u: Array) -> Array:
         """CRPS of standardised outcomes."""
+        if len(u) >= MANY and self._table is not None:
+            return self._table(u)
         return joined(self._crps(u[rows]) for rows in row_blocks(len(u), block=BLOCK // 4))
+
+    @cached_property
+    def _table(self) -> ScoreTable | None:
+        if self.scores is None:
+            return None
+        with np.errstate(over="ignore", under="ignore"):
+            return ScoreTable.of(self.scores, self.edges)
 
     def _crps(self, u: Array) -> Array:
         last = len(self.edges) - 1
@@ -64,10 +77,12 @@ class StandardLaw:
         return np.asarray(self.below[panel] + low + high + self.above[panel + 1] + np.abs(u - inside))
 
 
-def _assemble(edges: Array, moments: tuple[float, float], panels: tuple[Array, Array], partial: Any) -> StandardLaw:
+def _assemble(
+    edges: Array, moments: tuple[float, float], panels: tuple[Array, Array], partial: Any, scores: Scores | None = None
+) -> StandardLaw:
     below = np.concatenate([[0.0], np.cumsum(panels[0])])
     above = np.concatenate([np.cumsum(panels[1][::-1])[::-1], [0.0]])
-    return StandardLaw(edges, *moments, below, above, partial, KnotIndex(edges))
+    return StandardLaw(edges, *moments, below, above, partial, KnotIndex(edges), scores)
 
 
 def panel_edges(standard: LocationScale, map: Map, scores: Array) -> tuple[Array, float]:
@@ -102,7 +117,7 @@ def _smooth(standard: LocationScale, map: Map) -> StandardLaw:
         panels = half * (np.square(cdf) @ w), half * (np.square(sf) @ w)
     index = float(standard.tail_index[0])
     moments = (centre + first if index > 1 else np.inf, second - first**2 if index > 2 else np.inf)
-    return _assemble(edges, moments, panels, partial)
+    return _assemble(edges, moments, panels, partial, law.to_normal)
 
 
 @dataclass(frozen=True, eq=False)

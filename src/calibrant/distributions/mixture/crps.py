@@ -34,6 +34,7 @@ _FEW_CORNERS = 160  # up to which panels cost less than cells
 
 def crps(law: Mixture, y: Array) -> Array:
     """CRPS of one outcome per row, by the way that suits the components."""
+    law = law._flat()
     parts = law.components
     if len(parts) <= _MANY and all(type(part) is Normal for part in parts):
         return joined(_normal_crps(law[rows], y[rows]) for rows in row_blocks(len(law), len(parts)))

@@ -95,10 +95,16 @@ def _at_score(part: Distribution, z: float) -> Array:
 
 def variance(law: Mixture, t: Array) -> Array:
     """Weighted variance of the components' distribution functions at points (n, k)."""
-    values = [ndtr(part.to_normal(t)) for part in law.components]
+    values = [_cdf(part, t) for part in law.components]
     weights = [law._share_across(j, t) for j in range(len(values))]
     mean = np.sum([w * v for w, v in zip(weights, values, strict=True)], axis=0)
     return np.asarray(np.sum([w * np.square(v - mean) for w, v in zip(weights, values, strict=True)], axis=0))
+
+
+def _cdf(part: Distribution, t: Array) -> Array:
+    if isinstance(part, Recalibrated):
+        return part.map.probabilities(part.base.to_normal(t))[0]
+    return np.asarray(ndtr(part.to_normal(t)))
 
 
 # ---- smooth components ----

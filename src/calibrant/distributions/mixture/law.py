@@ -18,6 +18,7 @@ from ...numerics.tails import TINY, log_slope_of, score_of_logs, slack
 from ..base import Distribution, across
 from ..tables.lines import SharedOrByRow, spread_out
 from .crps import crps
+from .quantiles import by_newton
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +108,19 @@ class Mixture(SharedOrByRow):
         share = self._share(j)
         return across(share, y) if share.ndim else share
 
+    def _flat(self) -> Mixture:
+        """The same laws with the components of components that are mixtures themselves."""
+        if not any(isinstance(law, Mixture) for law in self.components):
+            return self
+        parts: list[Distribution] = []
+        shares: list[Array] = []
+        for j, law in enumerate(self.components):
+            inner = law._flat() if isinstance(law, Mixture) else None
+            parts += [law] if inner is None else inner.components
+            within = [np.ones(())] if inner is None else [inner._share(k) for k in range(len(inner.components))]
+            shares += [self._share(j) * share for share in within]
+        return Mixture(parts, np.stack(np.broadcast_arrays(*shares), axis=-1))
+
     def _kinks(self) -> Array:
         return np.hstack([law._kinks() for law in self.components])
 
@@ -132,8 +146,18 @@ class Mixture(SharedOrByRow):
         return out
 
     def from_normal(self, z: Array) -> Array:
-        """Quantiles, between the lowest and the highest quantile of the components."""
+        """Quantiles; of smooth laws by Newton steps, of others between the lowest and highest of the components."""
         z = spread_out(z, len(self))
+        if (found := by_newton(self, z)) is None:
+            return self._by_search(z)
+        out, rest = found
+        if rest.any():
+            rows = np.nonzero(rest)[0]
+            out[rest] = self[rows]._by_search(z[rest])
+        return out
+
+    def _by_search(self, z: Array) -> Array:
+        """Quantiles between the lowest and the highest quantile of the components."""
         quantiles = [law.from_normal(z) for law in self.components]
         low, high, guess = quantiles[0].copy(), quantiles[0].copy(), np.zeros(z.shape)
         for j, q in enumerate(quantiles):

@@ -128,7 +128,7 @@ def _measured(y: Array, point: Array, weights: Array | None) -> tuple[dict[str, 
     """All measures, and why some are missing."""
     values = {
         "mean_error": mean_error(y, point, sample_weight=weights),
-        "standard_error": _standard_error(y - point, weights),
+        "standard_error": standard_error(y - point, weights),
     }
     missing = {}
     for name, measure in (("mean_ratio", mean_ratio), ("mae", mae), ("mse", mse), ("relative_mse", relative_mse)):
@@ -152,7 +152,7 @@ def _along(y: Array, point: Array, weights: Array | None, labels: BinLabels) -> 
     return Summary(COLUMNS, lines, {})
 
 
-def _standard_error(errors: Array, weights: Array | None) -> float:
+def standard_error(errors: Array, weights: Array | None) -> float:
     r"""Standard error :math:`s/\sqrt n` of the mean; NaN of one row."""
     n = float(len(errors) if weights is None else weights.sum())
     if n <= 1:

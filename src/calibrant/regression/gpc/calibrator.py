@@ -303,16 +303,16 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _probabilities(self, z: Array, t: Array, thetas: Array) -> Iterator[Array]:
         """What the classifier says of scores at thresholds, under each column of coefficients."""
-        functions = self._basis(self._inputs(z, t))
-        offset = self._offset(z)
+        points, offset = self._inputs(z, t), self._offset(z)
+        if self.covariance_ is None:
+            for column in self._basis.combined(points, thetas).T:
+                yield self._likelihood.probability(offset + column.reshape(z.shape))
+            return
+        functions = self._basis(points)
+        variance = np.vecdot(functions @ self.covariance_, functions)
+        variance += self._basis.left_out(functions)  # type: ignore[union-attr]
         for theta in thetas.T:
-            h = offset + (functions @ theta).reshape(z.shape)
-            if self.covariance_ is None:
-                yield self._likelihood.probability(h)
-            else:
-                variance = np.vecdot(functions @ self.covariance_, functions)
-                variance += self._basis.left_out(functions)  # type: ignore[union-attr]
-                yield self._likelihood.averaged(h, variance.reshape(z.shape))
+            yield self._likelihood.averaged(offset + (functions @ theta).reshape(z.shape), variance.reshape(z.shape))
 
     def _smooth_law(self, law: Distribution, knots: Array, masses: Array) -> Distribution:
         return Smoothed(law, SmoothRows.from_log_masses(knots, masses), self._grid())

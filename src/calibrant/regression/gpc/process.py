@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..._checks import Array
+from ...numerics.blocks import row_blocks
 from ...numerics.soundness import check_finite, check_numbers
 
 _JITTER = 1e-8  # of the variance, on the diagonal of the landmarks
@@ -84,6 +85,13 @@ class Process:
         """Values of the functions, (n, size)."""
         wave = solve_triangular(self.root, self.kernel(x)[0].T, lower=True).T
         return np.hstack([np.ones((len(x), 1)), x, wave]) if self.linear else wave
+
+    def combined(self, x: Array, coefficients: Array) -> Array:
+        """Sums (n, k) of the functions with coefficients (size, k); the functions themselves are not formed."""
+        fixed, free = coefficients[: self.fixed], coefficients[self.fixed :]
+        shares = solve_triangular(self.root, free, lower=True, trans="T")
+        out = np.concatenate([self.kernel(x[rows])[0] @ shares for rows in row_blocks(len(x), len(self.landmarks))])
+        return np.asarray(out + fixed[0] + x @ fixed[1:] if self.linear else out)
 
     def left_out(self, functions: Array) -> Array:
         """Prior variance at inputs that the functions there do not have, (n,)."""

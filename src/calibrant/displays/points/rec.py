@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array
-from .._types import Numbers, Weights
-from ..metrics.points.errors import Points, paired_points
-from ..metrics.points.tolerance import error_tolerance
-from ._axes import COLOURS, GREY, add_legend, dress, evenly, has_label
-from ._base import ForecastDisplay
+from ..._checks import Array
+from ..._types import Numbers, Weights
+from ...metrics.points.errors import Points, paired_points
+from ...metrics.points.tolerance import error_tolerance
+from .._axes import COLOURS, GREY, add_legend, dress, evenly, has_label
+from .._base import ForecastDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

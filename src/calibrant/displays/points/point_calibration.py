@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._checks import Array, one_of
-from .._types import Numbers, Weights
-from ..distributions.base import Distribution
-from ..metrics.points.errors import Points, paired_points
-from ..metrics.points.table import point_summary
-from ..regression.points.curves import FITS, fit_curve
-from ._axes import DIAGONAL, GREY
-from ._base import CurveDisplay
+from ..._checks import Array, one_of
+from ..._types import Numbers, Weights
+from ...distributions.base import Distribution
+from ...metrics.points.errors import Points, paired_points
+from ...metrics.points.table import point_summary
+from ...regression.points.curves import FITS, fit_curve
+from .._axes import DIAGONAL, GREY
+from .._base import CurveDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
