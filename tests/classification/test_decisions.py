@@ -352,7 +352,7 @@ def test_errors():
         DecisionCalibrator().fit(np.zeros((20, 3)), y)
     with pytest.raises(ValueError, match="must be finite"):
         DecisionCalibrator().fit(np.full((20, 3), np.nan), y)
-    for name in ("f2", "r2", "neg_log_loss", 1):
+    for name in ("f2", "r2", "neg_log_loss", 1, np.arange(3)):
         with pytest.raises(ValueError, match="`objective` must be .* 'matthews_corrcoef'.* or a score"):
             DecisionCalibrator(name).fit(scores, y)
     with pytest.raises(NotFittedError):

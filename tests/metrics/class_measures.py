@@ -8,7 +8,12 @@ import numpy as np
 
 from calibrant import metrics
 
-MEANS = {"brier_score": metrics.brier_score, "log_loss": metrics.log_loss, "class_sharpness": metrics.class_sharpness}
+MEANS = {
+    "brier_score": metrics.brier_score,
+    "log_loss": metrics.log_loss,
+    "ranked_probability_score": metrics.ranked_probability_score,
+    "class_sharpness": metrics.class_sharpness,
+}
 BINARY = {
     "hosmer_lemeshow_test": metrics.hosmer_lemeshow_test,
     "cox_calibration": metrics.cox_calibration,

@@ -108,6 +108,10 @@ def test_bad_input(case):
     y, x, feature, _ = case
     with pytest.raises(ValueError, match="`feature` must have one entry per forecast; got 3 for 90 forecasts"):
         metrics.bias_by_feature(y, x, feature[:3])
+    with pytest.raises(TypeError, match="`feature` must be a column with an entry a forecast; got None"):
+        metrics.bias_by_feature(y, x, None)
+    with pytest.raises(TypeError, match="`feature` must be numbers or categories; got datetime64.* Take parts"):
+        metrics.bias_by_feature(y, x, pd.date_range("2026", periods=90))
     with pytest.raises(ValueError, match="`feature` must be one column; got 2"):
         metrics.bias_by_feature(y, x, np.column_stack([x, x]))
     with pytest.raises(ValueError, match="bias_by_feature is for two classes; got 3"):

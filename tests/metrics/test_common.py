@@ -15,6 +15,8 @@ from tests.metrics import class_measures
 MEANS = {
     "nll": metrics.nll,
     "crps": metrics.crps,
+    "threshold_weighted_crps": lambda y, d, **k: metrics.threshold_weighted_crps(y, d, low=2.0, **k),
+    "dawid_sebastiani": metrics.dawid_sebastiani,
     "pinball_loss": metrics.pinball_loss,
     "interval_score": metrics.interval_score,
     "weighted_interval_score": metrics.weighted_interval_score,
@@ -27,6 +29,8 @@ MEANS = {
 OTHERS = {
     "calibration_curve": metrics.calibration_curve,
     "calibration_error": metrics.calibration_error,
+    "mean_absolute_calibration_error": metrics.mean_absolute_calibration_error,
+    "miscalibration_area": metrics.miscalibration_area,
     "calibration_error_counts": lambda y, d, **k: metrics.calibration_error(y, d, weights="counts", **k),
     "calibration_error_debiased": lambda y, d, **k: metrics.calibration_error(y, d, debiased=True, **k),
     "distribution_calibration_error": metrics.distribution_calibration_error,
@@ -50,6 +54,7 @@ OTHERS = {
 MEASURES = MEANS | OTHERS
 UNWEIGHTED = {"pit": metrics.pit}
 OF_FEATURES = {"bias_by_feature"}  # test_bias.py
+OF_PEERS = {"energy_score", "adversarial_group_calibration"}  # test_peers_measures.py
 OF_POINTS = {"mean_error", "mean_ratio", "relative_mse", "error_tolerance", "point_summary"}  # test_point*.py
 OF_SETS = {"set_coverage", "set_size"}  # test_sets.py
 TAKE_POINTS = {
@@ -91,9 +96,8 @@ CASES = [(m, law) for m in MEASURES for law in LAWS if not (law == "discrete" an
 def test_every_public_function_is_covered():
     functions = {n for n in metrics.__all__ if not isinstance(getattr(metrics, n), type)}
     of_classes = {*class_measures.PROBABILITIES, *class_measures.LABELS, *class_measures.AROUND_OTHERS}
-    assert functions - {"calibration_floor"} - of_classes - OF_POINTS - OF_SETS - OF_FEATURES <= set(MEASURES) | set(
-        UNWEIGHTED
-    )
+    elsewhere = of_classes | OF_POINTS | OF_SETS | OF_FEATURES | OF_PEERS | {"calibration_floor"}
+    assert functions - elsewhere <= set(MEASURES) | set(UNWEIGHTED)
 
 
 @pytest.mark.parametrize(("measure", "law"), CASES)

@@ -57,6 +57,7 @@ def test_what_is_missing(case):
     assert np.isnan(omitted[0, 2]) and omitted[0, 0] == pytest.approx(whole[0, 0, 1:].mean())
     shown = metrics.score_grid(metrics.crps, y, members, member_axis=1, nan_policy="propagate", axis=2)
     np.testing.assert_array_equal(np.isnan(shown), [[True, False, True], [True, False, False]])
+    assert metrics.score_grid(metrics.mae, 1.0, 3.0) == 2.0
     assert np.isnan(metrics.score_grid(metrics.mae, [np.nan], [1.0], nan_policy="omit", axis=0))
 
 

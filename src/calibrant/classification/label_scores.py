@@ -82,7 +82,10 @@ class _Rows:
 
     def __init__(self, score: Callable[..., Any], labels: NDArray[Any]) -> None:
         self.score, self.labels = score, labels
-        self.weighted = "sample_weight" in inspect.signature(score).parameters
+        try:
+            self.weighted = "sample_weight" in inspect.signature(score).parameters
+        except ValueError:  # of functions that do not tell
+            self.weighted = False
 
     def __call__(self, tables: Array) -> Array:
         with warnings.catch_warnings():

@@ -134,22 +134,22 @@ def make_objective(name: Any, cost_matrix: Any, real: Array, labels: NDArray[Any
     known = name if isinstance(name, str) else ""
     if (cost_matrix is not None) != (known == "cost"):
         raise ValueError('`cost_matrix` must be given with objective="cost", and only then.')
-    name = "macro" if known == "balanced_accuracy" else name
+    known = "macro" if known == "balanced_accuracy" else known
     if known in VECTORISED:
         return Score(VECTORISED[known], len(real))
-    if callable(name) or (name not in OBJECTIVES and known in scorer_names()):
+    if callable(name) or (known not in OBJECTIVES and known in scorer_names()):
         return Score(score_of_rows(name, np.arange(len(real)) if labels is None else labels), len(real), slow=True)
-    if name not in OBJECTIVES:
+    if known not in OBJECTIVES:
         listed = ", ".join(map(repr, OBJECTIVES))
         raise ValueError(
             f"`objective` must be one of {listed}, a scorer of scikit-learn's for labels, or a score(y_true, labels); "
             f"got {name!r}."
         )
-    if name == "proportions":
+    if known == "proportions":
         return Agreement()
-    if name == "cost":
+    if known == "cost":
         return Gain(-checked_costs(cost_matrix, len(real)) / real.sum())
-    if name == "accuracy":
+    if known == "accuracy":
         return Gain(np.eye(len(real)) / real.sum())
     present = real > 0
     return Gain(np.diag(np.where(present, 1 / np.where(present, real, 1.0), 0.0) / present.sum()))

@@ -170,8 +170,10 @@ def _tested(values: Array, weights: Array | None) -> tuple[float, ...]:
 
 def _one_column(feature: Any) -> Any:
     """A table of one column."""
+    if not hasattr(feature, "__len__") or isinstance(feature, (str, Mapping)):
+        raise TypeError(f"`feature` must be a column with an entry a forecast; got {feature!r}.")
     if isinstance(feature, (list, tuple)):
-        return [[value] for value in feature]
+        return [value if isinstance(value, (list, tuple)) else [value] for value in feature]
     if hasattr(feature, "to_frame") and not hasattr(feature, "columns"):
         return feature.to_frame()
     return feature.reshape(-1, 1) if getattr(feature, "ndim", 0) == 1 and hasattr(feature, "reshape") else feature
@@ -185,6 +187,8 @@ def _cells(X: Any, rows: int, sample_weight: Any, n_bins: int) -> tuple[str, lis
     names, columns = feature_columns(X, every)
     if len(columns) != 1:
         raise ValueError(f"`feature` must be one column; got {len(columns)}. Call once for each.")
+    if columns[0].dtype.kind in "mM":
+        raise TypeError(f"`feature` must be numbers or categories; got {columns[0].dtype}. Times? Take parts of them.")
     cells = FeatureCells(X, rows, sample_weight, n_bins, 1).codes[0]
     _, cells = np.unique(cells, return_inverse=True)
     column = columns[0] if sample_weight is None else columns[0][np.asarray(sample_weight).ravel() > 0]

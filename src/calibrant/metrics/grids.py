@@ -66,7 +66,8 @@ def score_grid(
            [0.602, 1.453, 2.437]])
     """
     one_of(nan_policy, "nan_policy", POLICIES)
-    y = np.asarray(nonempty(to_array(y_true, "y_true"), "y_true"))
+    y = to_array(y_true, "y_true")
+    nonempty(y.ravel(), "y_true")
     rows, known = _rows(forecasts, y.shape, member_axis)
     known = known & ~np.isnan(y.ravel())
     if nan_policy == "raise":
@@ -126,7 +127,7 @@ def _taken(rows: Any, known: NDArray[np.bool_]) -> Any:
 def _averaged(scores: Array, axis: Any, omit: bool) -> float | Array:
     """Means over some axes, of what is there if the rest is left out."""
     if axis is None:
-        return scores
+        return scores if scores.ndim else float(scores)
     axes = axis if isinstance(axis, tuple) else (axis,)
     for each in axes:
         if not -scores.ndim <= int(each) < scores.ndim:

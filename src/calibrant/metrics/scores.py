@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Array, by_row, nonempty, probabilities, probability, to_array
+from .._checks import Array, by_row, nonempty, probabilities, probability
 from .._types import Numbers, Weights
 from ..adapters import as_distribution
 from ..distributions import Censored
@@ -102,9 +102,10 @@ def threshold_weighted_crps(
     >>> metrics.threshold_weighted_crps([0.0, 1.0], Normal([0.0, 0.0], 1.0), low=1.0)
     0.0072
     """
-    n = len(np.ravel(to_array(y_true, "y_true")))
+    dist = as_distribution(dist)
+    n = len(paired(y_true, dist)[0])
     cuts = {name: by_row(value, name, n) for name, value in (("low", low), ("high", high))}
-    y, law, weights = paired(y_true, Censored(as_distribution(dist), cuts["low"], cuts["high"]), sample_weight)
+    y, law, weights = paired(y_true, Censored(dist, cuts["low"], cuts["high"]), sample_weight)
     no_weights_per_row(sample_weight, per_row)
     scores = law.crps(np.clip(y, law.lower, law.upper))  # type: ignore[attr-defined]
     return scores if per_row else average(scores, weights)

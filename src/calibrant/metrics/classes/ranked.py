@@ -30,7 +30,8 @@ def ranked_probability_score(
     y_true, y_proba, sample_weight, per_row
         As in :func:`brier_score`.
     classes : array-like (K,), optional
-        Labels of the columns in their order, the lowest first; the sorted labels of ``y_true`` unless told.
+        Labels of the columns in their order, the lowest first; unless told the columns of a frame as they stand, else
+        the sorted labels of ``y_true``.
 
     Examples
     --------
