@@ -29,8 +29,11 @@ demo: $(VENV)/.stamp-app  ## recalibrate models on the diabetes data; writes dem
 	$(BIN)/python examples/demo.py --output demo.html
 	$(BIN)/python -m calibrant demo -o calibrant-demo
 
-# Pages are executed as they are built; a warning, an error in a block or a link to nowhere stops it.
+# Every page is executed anew; a warning, an error in a block or a link to nowhere stops it.
+MADE := docs/_build docs/_generated docs/auto_gallery docs/reference docs/results
+
 docs: $(DOCS)/.stamp  ## the site, in docs/_build/html
+	rm -rf $(MADE)
 	PYTHONPATH=src:. $(DOCS)/bin/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	PYTHONPATH=src:. $(DOCS)/bin/python -m docs.links docs/_build/html
 
@@ -77,7 +80,7 @@ mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the t
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
 
 clean:  ## remove the environment, caches and outputs
-	rm -rf $(VENV) .venv-* build dist docs/_build docs/_generated docs/auto_gallery docs/reference docs/results demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
+	rm -rf $(VENV) .venv-* build dist $(MADE) demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, get_args
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+
+import calibrant
 
 ROOMS = {
     "calibrant.regression": "Predictive distributions and points",
@@ -25,7 +29,8 @@ ROOMS = {
     "calibrant.displays": "Pictures",
     "calibrant.decisions": "Decisions",
     "calibrant.report": "Report",
-    "calibrant.engines": "What a report holds",
+    "calibrant.engines": "Tables anywhere, and what a report holds",
+    "calibrant.engines.tensors": "Tensors",
     "calibrant.store": "Files",
     "calibrant.forecasters": "Forecasters",
     "calibrant.maps": "Maps",
@@ -35,6 +40,7 @@ _AT_TOP = {
     "regression", "classification", "calibration", "select", "series", "monitor", "distributions", "adapters", "store",
     "forecasters",
 }  # fmt: skip
+_INSIDE = {f"calibrant.{room}" for room in ("cli", "links", "numerics", "tables")}
 _ABOUT = """What each room shows. Calibrators, distributions and what chooses, saves and watches them can be
 imported from ``calibrant`` itself; measures, pictures and decisions from ``calibrant.metrics``, ``calibrant.displays``
 and ``calibrant.decisions``."""
@@ -45,6 +51,9 @@ _KINDS = (("Classes", inspect.isclass), ("Functions", lambda thing: not inspect.
 def write_reference(folder: Path) -> None:
     """A page a room: what it shows, with links to a page for each name."""
     folder.mkdir(exist_ok=True)
+    missing = {room.name for room in iter_modules(calibrant.__path__, "calibrant.") if room.ispkg} - {*ROOMS, *_INSIDE}
+    if missing:
+        raise ExtensionError(f"the reference has no page for {', '.join(sorted(missing))}")
     pages = [name.removeprefix("calibrant.").replace(".", "-") for name in ROOMS]
     for page, (room, title) in zip(pages, ROOMS.items(), strict=True):
         _write(folder / f"{page}.rst", _room(room, title))
@@ -161,8 +170,6 @@ class Costs(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write the table, and have it parsed."""
-        import calibrant
-
         rows = []
         for name in sorted(calibrant.__all__):
             told = [each for each in (inspect.getdoc(getattr(calibrant, name)) or "").split("\n\n") if _COST in each]

@@ -27,9 +27,9 @@ class ResidualCalibrator(SummarisedCalibrator):
     r"""Turn any point prediction into a calibrated distribution (Kuleshov et al. 2018, §3.4).
 
     R maps an increasing feature :math:`\varphi(y, \hat y)` to probabilities (eq. 7): by default :math:`y - \mu(x)` for
-    plain predictions, or :math:`(y - \mu(x))/\sigma(x)` where a second column tells how uncertain each prediction is,
-    in units of the outcome times any factor. With the plain difference all intervals have one width, with ratios they
-    are in proportion to the prediction.
+    plain predictions, or :math:`(y - \mu(x))/\sigma(x)` where a pair ``(predictions, uncertainty)`` tells how
+    uncertain each is, in units of the outcome times any factor. With the plain difference all intervals have one width,
+    with ratios they are in proportion to the prediction.
 
     How many rows do I need? About 30 for a usable width, 200 for a shape (skew, heavy tails); see `QuantileCalibrator`.
 
