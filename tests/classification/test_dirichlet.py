@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from calibrant.classification.dirichlet import DirichletCalibrator
 from calibrant.classification.softmax import many
 from calibrant.classification.softmax.curvature import PooledCurvature
-from calibrant.classification.softmax.designs import Full
+from calibrant.classification.softmax.designs import Diagonal, Full
 from calibrant.classification.softmax.fit import _rounds, fit_softmax
 from calibrant.classification.softmax.problem import SoftmaxProblem
 from calibrant.classification.temperature import TemperatureCalibrator
@@ -220,3 +220,16 @@ def test_separated_missing_and_two_rows():
     assert np.isfinite(absent).all() and (absent > 0).all()
     extreme = DirichletCalibrator().fit([0.0, 1.0], ["a", "b"]).transform([0.0, 0.5, 1.0])
     assert np.isfinite(extreme).all() and extreme[0, 0] > 0.5 > extreme[2, 0]
+
+
+@pytest.mark.parametrize("design", [Diagonal(), Full()])
+def test_the_matrix_of_second_derivatives_is_that_of_finite_differences(design, rng):
+    x = np.log(rng.dirichlet(np.ones(3), 40))
+    problem = SoftmaxProblem(design, x, rng.integers(0, 3, 40), rng.uniform(0.5, 2.0, 40))
+    theta = problem.centre + 0.3 * rng.normal(size=problem.centre.shape)
+    precision, v, step = np.full(theta.shape, 0.7), rng.normal(size=theta.shape), 1e-5
+    up, down = (problem.evaluate(theta + side * step * v, precision)[1] for side in (1, -1))
+    product = problem.evaluate(theta, precision)[2](v)
+    np.testing.assert_allclose(product, (up - down) / (2 * step), rtol=1e-7, atol=1e-7)
+    rows = problem._product(problem.at(theta).probabilities, precision, v)  # without the matrix, as of many classes
+    np.testing.assert_allclose(product, rows, rtol=1e-12, atol=1e-12)

@@ -146,3 +146,30 @@ def test_outcomes_beyond_every_score():
     y = np.array([[-1.0, 1.0, 1e300]])
     assert law.cdf(y).tolist() == [[0, 1, 1]] and law.sf(y).tolist() == [[1, 0, 0]]
     assert law.logsf(y).tolist() == [[0, -np.inf, -np.inf]] and law.logpdf(y).tolist() == [[-np.inf] * 3]
+
+
+def _exact_normal(mp, a, b):
+    """Standard deviation and CRPS at the lower cut of the standard normal law between two cuts, in 350 digits."""
+    with mp.workdps(350):
+        a, b = mp.mpf(a), mp.mpf(b)
+        ends = [(x, mp.erfc(x / mp.sqrt(2)) / 2, mp.npdf(x)) if x < mp.inf else (mp.mpf(0),) * 3 for x in (a, b)]
+        (_, sf, low), (end, rest, high) = ends
+        mass = sf - rest
+        mean = (low - high) / mass
+        std = mp.sqrt(1 + (a * low - end * high) / mass - mean**2)
+        squares = [x * s * s - 2 * f * s - mp.erfc(-x) / (2 * mp.sqrt(mp.pi)) for x, s, f in ends]  # of S
+        squares[1] = squares[1] if b < mp.inf else -1 / mp.sqrt(mp.pi)
+        plain = [x * s - f for x, s, f in ends]
+        width = b - a if b < mp.inf else 0
+        score = squares[1] - squares[0] - 2 * rest * (plain[1] - plain[0]) + rest * rest * width
+        return float(std), float(score / mass**2)
+
+
+def test_normal_laws_at_every_cut():
+    mp = pytest.importorskip("mpmath")
+    cuts = [(a, a + width) for a in (-10.0, -5.0, 0.0, 5.0, 11.0, 25.0) for width in (0.01, 0.06, 0.5, 4.0, np.inf)]
+    a, b = np.transpose(cuts)
+    law = Truncated(Normal(np.zeros(len(a)), 1.0), a, b)
+    std, score = np.transpose([_exact_normal(mp, *cut) for cut in cuts])
+    np.testing.assert_allclose(law.std(), std, rtol=1e-10)
+    np.testing.assert_allclose(law.crps(a), score, rtol=1e-10)

@@ -224,7 +224,7 @@ def test_many_rows_are_thinned(rng):
     mu = rng.normal(size=4000)
     y = mu + 2 * rng.standard_normal(4000)
     cal = FlowCalibrator(max_rows=1000).fit(Normal(mu, 1.0), y)
-    assert cal.n_rows_ == 4000
+    assert cal.n_rows_ == 4000 and cal.rows_learned_ == 1000
     assert metrics.nll(y, cal.transform(Normal(mu, 1.0))) < metrics.nll(y, Normal(mu, 2.0)) + 0.03
 
 

@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from calibrant import Normal, Poisson, load, metrics, save
 from calibrant.regression.gpc import GPCCalibrator
+from calibrant.regression.gpc import calibrator as gpc
 from calibrant.regression.gpc.laplace import Evidence, Pairs
 from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
 from calibrant.regression.gpc.process import Process
@@ -293,3 +294,14 @@ def test_scores_beyond_a_thousand_are_as_one_at_a_thousand():
 def test_counts_are_refused_in_words():
     with pytest.raises(ValueError, match="`forecasts` must have densities; Poisson has none. Use DensityCalibrator"):
         GPCCalibrator().fit(Poisson(np.full(50, 3.0)), np.arange(50.0) % 6)
+
+
+@pytest.mark.filterwarnings("ignore:GPCCalibrator made")
+def test_some_of_very_many_rows_are_drawn(monkeypatch):
+    x, y = toy(0, 400)
+    monkeypatch.setattr(gpc, "_MOST_ROWS", 150)
+    some = [GPCCalibrator(8, n_grid=16).fit(Normal(0.25 * x, 6.0), y) for _ in range(2)]
+    assert some[0].rows_learned_ == 150 and np.array_equal(some[0].coefficients_, some[1].coefficients_)
+    monkeypatch.setattr(gpc, "_MOST_ROWS", 400)
+    whole = GPCCalibrator(8, n_grid=16).fit(Normal(0.25 * x, 6.0), y)
+    assert whole.rows_learned_ == 400 and not np.array_equal(whole.coefficients_, some[0].coefficients_)

@@ -21,7 +21,7 @@ from ..maps.flow import FlowMap, HatFlowMap, hat_ends, hat_step, smooth_step
 from ..maps.shrunken import shrunken_affine
 from ..numerics.tails import normal_hazard
 from .features import distinct_rows, fit_basis, fit_features, scores_by_row, weighted_quantiles
-from .held_out import TRUST_IN_BASE, base_premium, held_out_splits
+from .held_out import TRUST_IN_BASE, base_premium, drawn_rows, held_out_splits
 from .posterior import Posterior
 
 FEWEST_ROWS = 11
@@ -125,6 +125,8 @@ class FlowCalibrator(ConditionalCalibrator):
         The penalty, and :math:`\omega`, the share of the forecast itself.
     n_iter_ : int
         Steps of the fit.
+    rows_learned_ : int or None
+        Rows that it learned from, at most ``max_rows``; None in files of earlier versions.
     pit_distances_ : tuple of float
         Largest distance of the PIT values of unseen outcomes from uniform, before and after (two halves, each
         calibrated by the other; where weights are vast, with the penalty and share of all); a warning tells if it grew
@@ -145,7 +147,7 @@ class FlowCalibrator(ConditionalCalibrator):
     """
 
     _ascending: ClassVar[tuple[str, ...]] = ("centres_",)
-    _later: ClassVar[dict[str, Any]] = {"bumps": "smooth"}  # lacking in earlier files
+    _later: ClassVar[dict[str, Any]] = {"bumps": "smooth", "rows_learned_": None}  # lacking in earlier files
 
     def __init__(
         self,
@@ -165,6 +167,7 @@ class FlowCalibrator(ConditionalCalibrator):
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
         forecasts, y, weights = self._thinned(forecasts, y, weights)
+        self.rows_learned_: int | None = len(y)
         forecasts, y, weights = distinct_rows(forecasts, y, weights)
         z, w, rows = scores_by_row(forecasts, y, weights)
         self.span_ = (float(z.min()), float(z.max()))
@@ -211,10 +214,7 @@ class FlowCalibrator(ConditionalCalibrator):
     def _thinned(
         self, forecasts: Distribution, y: Array, weights: Array | None
     ) -> tuple[Distribution, Array, Array | None]:
-        if len(y) <= self.max_rows:
-            return forecasts, y, weights
-        rng = np.random.default_rng(self.random_state if self.random_state is not None else 0)
-        rows = np.sort(rng.choice(len(y), self.max_rows, replace=False))
+        rows = drawn_rows(len(y), self.max_rows, self.random_state)
         return forecasts[rows], y[rows], None if weights is None else weights[rows]
 
     def _stay_as_it_is(self, rows: float) -> None:

@@ -36,6 +36,18 @@ def held_out_splits(n: int, random_state: Any = None, folds: int = 5) -> Iterato
         yield rows[~mine], rows[mine]
 
 
+def drawn_rows(n: int, most: int, random_state: Any = None) -> Rows | slice:
+    """At most so many of n rows, in their order; drawn at random, by seed 0 unless told.
+
+    >>> drawn_rows(5, 9), len(drawn_rows(100, 9))
+    (slice(None, None, None), 9)
+    """
+    if n <= most:
+        return slice(None)
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    return np.sort(rng.choice(n, most, replace=False))
+
+
 def base_premium(rows: float) -> float:
     """Least weight of the base after that many rows.
 

@@ -24,6 +24,10 @@ class Design(ABC):
         """Derivatives (K, F) by the parameters from those by the scores (n, K)."""
 
     @abstractmethod
+    def features(self, x: Array) -> Array:
+        """What the parameters of each class are multiplied with, (n, K, F)."""
+
+    @abstractmethod
     def curvature(self, x: Array, bends: Array) -> Array:
         """Second derivatives (K, F, F) by the parameters of each class from those by its scores (n, K)."""
 
@@ -47,12 +51,15 @@ class Diagonal(Design):
         return x * theta[:, 0] + theta[:, 1]
 
     def gradient(self, x: Array, slopes: Array) -> Array:
-        return np.column_stack([(x * slopes).sum(axis=0), slopes.sum(axis=0)])
+        return np.column_stack([_totals(x * slopes), _totals(slopes)])
+
+    def features(self, x: Array) -> Array:
+        return np.stack([x, np.ones_like(x)], axis=2)
 
     def curvature(self, x: Array, bends: Array) -> Array:
         once = x * bends
-        first, second = once.sum(axis=0), (x * once).sum(axis=0)
-        return np.moveaxis(np.array([[second, first], [first, bends.sum(axis=0)]]), 2, 0)
+        first, second = _totals(once), _totals(x * once)
+        return np.moveaxis(np.array([[second, first], [first, _totals(bends)]]), 2, 0)
 
     def identity(self, classes: int) -> Array:
         return np.column_stack([np.ones(classes), np.zeros(classes)])
@@ -71,7 +78,11 @@ class Full(Design):
         return np.asarray(x @ theta[:, :-1].T + theta[:, -1])
 
     def gradient(self, x: Array, slopes: Array) -> Array:
-        return np.column_stack([slopes.T @ x, slopes.sum(axis=0)])
+        return np.column_stack([slopes.T @ x, _totals(slopes)])
+
+    def features(self, x: Array) -> Array:
+        n, classes = x.shape
+        return np.broadcast_to(np.column_stack([x, np.ones(n)])[:, None, :], (n, classes, classes + 1))
 
     def curvature(self, x: Array, bends: Array) -> Array:
         x = np.column_stack([x, np.ones(len(x))])
@@ -87,3 +98,8 @@ class Full(Design):
 
     def structured(self, classes: int) -> Array:
         return np.array([2.0 * classes, 2.0 * classes * (classes - 1), 2.0 * classes])
+
+
+def _totals(columns: Array) -> Array:
+    """Sums of columns as a product of matrices, which is several times as quick."""
+    return np.asarray(np.ones(len(columns), dtype=columns.dtype) @ columns)

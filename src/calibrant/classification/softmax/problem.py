@@ -15,6 +15,7 @@ from .curvature import BlockCurvature, Inverse, PooledCurvature
 from .designs import Design
 
 _BLOCK = 1 << 16  # numbers worked on at a time
+_DENSE = 64  # parameters up to which second derivatives are a matrix
 _LARGEST = 1e3  # log probability, of which single precision keeps four digits after the point
 
 
@@ -90,7 +91,28 @@ class SoftmaxProblem:
         """The same with what the rows say already known."""
         away = place.theta - self.centre
         loss = place.loss + 0.5 * float((precision * away * away).sum())
-        return loss, place.gradient + precision * away, lambda v: self._product(place.probabilities, precision, v)
+        if away.size > _DENSE:
+            return loss, place.gradient + precision * away, lambda v: self._product(place.probabilities, precision, v)
+        hessian: list[Array] = []  # made when it is first asked for
+
+        def product(v: Array) -> Array:
+            if not hessian:
+                hessian.append(self._hessian(place))
+            return np.asarray(precision * v + (hessian[0] @ v.ravel()).reshape(v.shape))
+
+        return loss, place.gradient + precision * away, product
+
+    def _hessian(self, place: Place) -> Array:
+        r"""Second derivatives :math:`\sum_i w_i J_i^\top(\operatorname{diag} p_i - p_i p_i^\top) J_i`, as a matrix."""
+        size = place.theta.shape[1]
+        total = np.zeros((place.theta.size, place.theta.size))
+        own = np.kron(np.eye(self.classes), np.ones((size, size)))  # pairs of parameters of one class
+        for p, (x, _, weights) in zip(place.probabilities, self._blocks(), strict=True):
+            rows = self.design.features(x)
+            shares = (rows * p[:, :, None]).reshape(len(x), -1)
+            weighted = shares * weights[:, None]
+            total += own * (weighted.T @ rows.reshape(len(x), -1)) - weighted.T @ shares
+        return total
 
     def _product(self, probabilities: list[Array], precision: Array, v: Array) -> Array:
         """Product of the Hessian: for each row (diag p - p pᵀ) times what the scores change by."""

@@ -21,7 +21,7 @@ from ..base import Distribution
 from ..location_scale import LocationScale
 from .upper_tails import RULES, UpperTails, has_tails, upper_tails
 
-NARROW, FARTHEST = 0.05, 12.0  # the least share of the tail, and the furthest cut, that closed forms are used for
+NARROW, FARTHEST = 0.3, 12.0  # the least share of the tail, and the furthest cut, that closed forms are used for
 
 
 @dataclass(frozen=True, eq=False)
