@@ -81,10 +81,15 @@ class LocationScale(Parametric):
         return self._standard_to_normal(self.standardised(y))
 
     def from_normal(self, z: Array) -> Array:
-        """Quantiles at normal scores; those of one shape are worked out once for all rows."""
-        shaped = len(self._by_row) > 2 and z.ndim == 2 and len(z) == 1 < len(self)
-        one = self.shared_standard() if shaped else None
-        return self.unstandardised((self if one is None else one)._standard_from_normal(z))
+        """Quantiles at normal scores."""
+        return self.unstandardised(self._standard_from_normal(z))
+
+    def quantiles(self, levels: Numbers) -> Array:
+        """The same quantile levels in every row, (n, L); of rows of one shape, worked out once."""
+        one = self.shared_standard() if len(self._by_row) > 2 else None
+        if one is None:
+            return super().quantiles(levels)
+        return self._by_blocks(lambda law, u: law.unstandardised(u), Parametric.quantiles(one, levels))
 
     def median(self) -> Array:
         """The medians, (n,)."""
