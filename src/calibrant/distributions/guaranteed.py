@@ -78,23 +78,23 @@ class Promised(Recalibrated):
     ----------
     base : Distribution
     map : Map
-    promised : tuple of float
-        Coverages that are promised.
-    empty : tuple of float
-        Those of them whose intervals hold nothing: the lower end lies above the upper one.
+    ends : dict from float to pair of float
+        Scores of the base at the ends of the intervals that are promised, by coverage; of an interval that holds
+        nothing the lower one is not below the upper one.
     """
 
-    promised: tuple[float, ...]
-    empty: tuple[float, ...]
+    ends: dict[float, tuple[float, float]]
 
     def interval(self, coverage: float = 0.9) -> Array:
-        """Central intervals (n, 2); of an empty one the ends cross."""
-        ends = super().interval(coverage)
-        if not _among(coverage, self.promised):
+        """Central intervals (n, 2); the ends of an empty one cross."""
+        c = probability(coverage, "coverage")
+        scores = next((pair for known, pair in self.ends.items() if abs(known - c) < _SAME), None)
+        if scores is None:
+            return super().interval(c)
+        ends = self.base._by_blocks(lambda law, z: law.from_normal(z), np.array([scores]))
+        if scores[0] < scores[1]:
             return ends
-        nothing = (ends[:, 0] >= ends[:, 1]) | _among(coverage, self.empty)
-        crossed = np.column_stack([np.nextafter(ends.max(axis=1), np.inf), ends.min(axis=1)])
-        return np.where(nothing[:, None], crossed, ends)
+        return np.column_stack([np.nextafter(ends[:, 1], np.inf), ends[:, 1]])
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -130,10 +130,6 @@ class Pooled(Mixture):
             low = -_reaching([(-values, weights) for values, weights in lower], level, own, draw)
             out[rows] = np.column_stack([low, _reaching(list(upper), level, own, draw)])
         return out
-
-
-def _among(coverage: float, some: tuple[float, ...]) -> bool:
-    return any(abs(coverage - each) < _SAME for each in some)
 
 
 def _reaching(parts: list[tuple[Array, Array]], level: float, own: Array, draw: Array) -> Array:

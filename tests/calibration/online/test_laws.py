@@ -13,7 +13,6 @@ from calibrant.calibration.online.levels import Levels
 from calibrant.calibration.online.looks import HEAVY, Laws, Scores, scores_of
 from calibrant.calibration.online.shares import DOUBT, RATES, Shares
 from calibrant.calibration.online.stream import Stream
-from calibrant.distributions.guaranteed import Promised
 from calibrant.maps import AffineMap
 
 HALF_LIVES, FAST = (20.0, 60.0, 200.0, 800.0), (0.7, 2.0, 6.0)
@@ -138,15 +137,18 @@ def test_promised_levels_hold_against_an_adversary():
 
 
 def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
-    kept, base, inside, steps = Guarantee.of(0.5), Normal([0.0], 1.0), 0, 400
+    calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), 0, 220
     for row in range(steps):
-        low, high = Promised(base, kept.map, (0.5,), kept.empty).interval(0.5)[0]
-        y = float(high) if row % 3 == 2 else 0.5 * (low + high)
+        low, high = calibrator.transform(base).interval(0.5)[0]
+        y = float(high) if row % 5 == 2 else 0.5 * (low + high)
         inside += low <= y <= high
-        kept.learn(y, kept.map.inverse(norm.ppf(kept.levels)), 1.0)
+        calibrator.update(base, [y])
+    kept = calibrator.common_.guarantee
     moved = kept.places - kept.levels
-    assert inside / steps - 0.5 == pytest.approx((moved[0] - moved[1]) / (RATE * steps))
-    assert abs(inside / steps - 0.5) < 1.02 / (RATE * steps)
+    assert inside / steps - 0.5 == pytest.approx((moved[1] - moved[2]) / (RATE * steps))
+    kept.places = np.array([0.1, 0.6, 0.4, 0.9])
+    low, high = calibrator.transform(Normal([0.0, 5.0], [1.0, 2.0])).interval(0.5).T
+    assert np.all(high < low) and low - high == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
 def test_probabilities_of_classes(rng, tmp_path):

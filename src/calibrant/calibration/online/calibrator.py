@@ -216,13 +216,13 @@ class OnlineCalibrator(ClassSide, Calibrator):
         if not getattr(self, "n_rows_", 0):
             return table
         if keys is None or not self.streams_:
-            return _seen_through(table, self.common_.law(), self.common_, self.common_)
+            return _seen_through(table, self.common_.law(), self.common_, self.common_.ends())
         inner, common = self.common_.mixture(), self.common_.law()
         parts, members = [], rows_by_label(keys)
         for key, rows in members.items():
-            stream = self.streams_.get(key, self.common_)
-            law = stream.law(inner) if key in self.streams_ else common
-            parts.append(_seen_through(table[rows], law, self.common_, stream))
+            own = self.streams_.get(key)
+            law, ends = (common, self.common_.ends()) if own is None else (own.law(inner), own.ends(inner))
+            parts.append(_seen_through(table[rows], law, self.common_, ends))
         return parts[0] if len(parts) == 1 else concatenate(parts)[np.argsort(np.concatenate(list(members.values())))]
 
     @property
@@ -360,12 +360,10 @@ class OnlineCalibrator(ClassSide, Calibrator):
             check_law_forecasts(Recalibrated(laws, law))
 
 
-def _seen_through(laws: Distribution, law: Map, common: Stream, stream: Stream) -> Distribution:
+def _seen_through(laws: Distribution, law: Map, common: Stream, ends: dict[float, tuple[float, float]]) -> Distribution:
     heavy = laws.has_heavy_tails and common.rows > 0
     law = UnitTails(law, *common.span) if heavy else law
-    if stream.guarantee is None:
-        return Recalibrated(laws, law)
-    return Promised(laws, law, tuple(stream.guarantee.coverages.tolist()), stream.guarantee.empty)
+    return Promised(laws, law, ends) if ends else Recalibrated(laws, law)
 
 
 def _half_lives(values: Any, name: str) -> tuple[float, ...]:

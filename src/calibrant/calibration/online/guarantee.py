@@ -58,33 +58,25 @@ class Guarantee:
             raise ValueError("levels must be probabilities that rise.")
 
     def learn(self, score: float, read: Array, weight: float) -> None:
-        """The outcome had this score where the levels were read at others; those that meet are one for all of them."""
-        pools = self._pools(read)
-        size = np.bincount(pools)
-        with np.errstate(invalid="ignore"):
-            middle = np.bincount(pools, read) / size
-        is_upper = np.arange(len(pools)) >= len(pools) // 2
-        below = np.where(size[pools] > 1, score < middle[pools], (score < read) | (is_upper & (score == read)))
+        """The outcome had this score where the levels were read at others, those that meet at one."""
+        pools, is_upper = _pools(read[1:] > read[:-1]), np.arange(len(read)) >= len(read) // 2
+        both = (np.bincount(pools, is_upper) > 0) & (np.bincount(pools, ~is_upper) > 0)
+        below = (score < read) | (is_upper & ~both[pools] & (score == read))
         self.places = self.places + weight * RATE * (self.levels - below)
 
-    def _pools(self, read: Array) -> NDArray[np.intp]:
-        """Numbers of the places, the same for those that are read together, on purpose or by rounding."""
-        with np.errstate(invalid="ignore"):
-            apart = (np.diff(self.read(self.places)) > 3 * _APART) & (np.diff(read) > 0)
-        return np.concatenate([[0], np.cumsum(apart)])
+    def met(self, read: Array) -> Array:
+        """Scores at which levels are read: one for those whose places meet, and for those that rounding has crossed."""
+        pools = _pools(np.diff(self.read(self.places)) > 3 * _APART)
+        read = (np.bincount(pools, read) / np.bincount(pools))[pools]
+        known = np.isfinite(read)
+        if known.any():
+            read[known] = isotonic_regression(read[known]).x
+        return np.asarray(read)
 
     @property
-    def coverages(self) -> Array:
-        """Coverages that are promised."""
-        half = len(self.levels) // 2
-        return np.asarray(self.levels[half:] - self.levels[:half][::-1])
-
-    @property
-    def empty(self) -> tuple[float, ...]:
-        """Coverages whose intervals hold nothing now: both ends are read at one place."""
-        half, places = len(self.levels) // 2, self.read(self.places)
-        wide = (places[half:] - places[:half][::-1]) > 3 * _APART * len(places)
-        return tuple(self.coverages[~wide].tolist())
+    def pairs(self) -> list[list[int]]:
+        """Numbers of the levels at both ends of each interval, the widest first."""
+        return [[low, len(self.levels) - 1 - low] for low in range(len(self.levels) // 2)]
 
     def read(self, places: Array) -> Array:
         """Places in order; -1 and 2 stand for minus and plus infinity."""
@@ -106,6 +98,11 @@ class Guarantee:
             near = np.clip(ends, ends[1] - 2.0, ends[0] + 2.0)
             knots, values = np.zeros(1), np.array([0.5 * near.sum()])
         return PromisedMap(knots, values, ends)
+
+
+def _pools(apart: Any) -> NDArray[np.intp]:
+    """Numbers of pools, given which neighbours are apart."""
+    return np.concatenate([[0], np.cumsum(apart)])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

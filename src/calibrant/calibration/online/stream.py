@@ -164,7 +164,17 @@ class Stream:
 
     def promised(self, outer: Map | None = None) -> Array:
         """Scores of the next row at which the promised levels are read, (P,)."""
-        return self.law(outer).inverse(ndtri(self.guarantee.levels)) if self.guarantee is not None else np.empty(0)
+        if self.guarantee is None:
+            return np.empty(0)
+        with np.errstate(invalid="ignore"):
+            return self.guarantee.met(self.law(outer).inverse(ndtri(self.guarantee.levels)))
+
+    def ends(self, outer: Map | None = None) -> dict[float, tuple[float, float]]:
+        """Scores of the next row at the ends of the promised intervals, by coverage."""
+        if self.guarantee is None:
+            return {}
+        read, levels = self.promised(outer), self.guarantee.levels
+        return {float(levels[b] - levels[a]): (float(read[a]), float(read[b])) for a, b in self.guarantee.pairs}
 
     def mixture(self, outer: Map | None = None) -> Map:
         """The map of the next row's score as the forecasters together say."""
