@@ -45,7 +45,7 @@ test: lint  ## style, types, import contract, doctests and tests
 QUICK := tests/test_import.py tests/test_files.py tests/links tests/maps/test_beta.py src/calibrant/distributions \
 	src/calibrant/maps src/calibrant/calibration
 QUICK_APP := $(QUICK) tests/store/test_calibrators.py tests/distributions/test_truncated.py tests/numerics tests/tables \
-	tests/cli/test_console.py src/calibrant/metrics src/calibrant/classification src/calibrant/cli src/calibrant/engines
+	tests/cli/test_console.py tests/engines/test_anywhere.py src/calibrant/metrics src/calibrant/classification src/calibrant/cli src/calibrant/engines
 QUICKLY := -m pytest -q -p no:cacheprovider -W default::DeprecationWarning
 
 test-oldest: $(OLDEST)/.stamp  ## a quick part of the tests with the oldest versions that pyproject.toml declares
