@@ -9,6 +9,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
+ENGINES_ARGS ?=
 VENV := .venv
 OLDEST := .venv-oldest
 DOCS := .venv-docs
@@ -65,7 +66,7 @@ test-python-%:
 # What is skipped says why: Spark wants Java.
 test-engines: $(ENGINES)/.stamp  ## tests of the engines with DuckDB, a local Dask and a local Spark
 	PYTHONPATH=src PYSPARK_PYTHON=$(abspath $(ENGINES))/bin/python $(ENGINES)/bin/python $(QUICKLY) -rs \
-		tests/engines/test_lazy.py tests/engines/test_anywhere.py
+		tests/engines/test_lazy.py tests/engines/test_anywhere.py $(ENGINES_ARGS)
 
 lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/ruff check .
