@@ -17,7 +17,6 @@ from calibrant import (
     Normal,
     PlattCalibrator,
     QuantileCalibrator,
-    ResidualCalibrator,
     ScaleCalibrator,
     VectorCalibrator,
     load,
@@ -27,7 +26,7 @@ from calibrant.cli import main
 from calibrant.summaries import GroupedSummary, ScoreSummary
 
 GROUPS = 10_000
-LAWS = [QuantileCalibrator(), ScaleCalibrator(), ResidualCalibrator()]
+LAWS = [QuantileCalibrator()]
 CLASSES = [PlattCalibrator(), BetaCalibrator(), IsotonicCalibrator(), VectorCalibrator(), DirichletCalibrator()]
 
 

@@ -33,6 +33,7 @@ FORMS = {
 }
 MEASURES = sorted(set(ANY_NUMBER) - {"class_sharpness"})
 OF_ORDER = {name for name in MEASURES if "ece" in name and name != "ece_class_wise"}  # ties go to the first column
+OF_ORDER |= {"ranked_probability_score"}  # columns are in the order of the classes
 every_form = pytest.mark.parametrize("form", FORMS)
 every_name = pytest.mark.parametrize("labels", NAMES)
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables.detection import Asked
-from ..tables.engine_files import is_database
+from ..tables.engine_files import DATABASE
 from ..tables.reading import Reading
 
 _PANEL = "Which column is what (found by their names where not said)"
@@ -77,7 +77,7 @@ READING: dict[str, Any] = {
 
 def _table(text: str) -> Path | str:
     """A path, or the address of a table of a database."""
-    return text if is_database(text) else Path(text)
+    return text if text.startswith(DATABASE) else Path(text)
 
 
 TABLE = Annotated[

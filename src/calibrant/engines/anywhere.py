@@ -134,7 +134,7 @@ def write_lazily(
 def _opened(
     source: Any, columns: Columns | None, engine: str, roles: dict[str, Any], *, outcomes: bool = True
 ) -> tuple[Table, Columns]:
-    table = open_table(source, Reading(engine=engine))
+    table = source if isinstance(source, Table) else open_table(source, Reading(engine=engine))
     if columns is not None:
         if roles:
             raise ValueError(f"`columns` say which column is what; leave {', '.join(roles)} out.")

@@ -137,7 +137,7 @@ def test_promised_levels_hold_against_an_adversary():
 
 
 def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
-    calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), 0, 220
+    calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), 0, 90
     for row in range(steps):
         low, high = calibrator.transform(base).interval(0.5)[0]
         y = float(high) if row % 5 == 2 else 0.5 * (low + high)

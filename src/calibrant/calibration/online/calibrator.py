@@ -61,7 +61,8 @@ class OnlineCalibrator(ClassSide, Calibrator):
 
     How many rows do I need? None: the forecast is the base until something is known.
 
-    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0015, 0.0024, 0.0006 after 100, 300 and 1000 rows.
+    Cost where nothing is wrong, nats a row (`experiments.cost`): 0.0031, 0.0031, 0.0012 after 100, 300 and 1 000 rows
+    of laws; 0.0011, 0.0008, 0.0006 of two classes, 0.0018, 0.0010, 0.0007 of three.
 
     Parameters
     ----------
