@@ -87,7 +87,7 @@ def adversaries() -> dict[str, Callable[[int, np.ndarray], float]]:
     return {
         "above the interval": lambda row, q: float(q[3] + 1) if np.isfinite(q[3]) else 0.0,
         "at either end in turn": lambda row, q: float(known(q[3 * (row % 2)], posinf=0, neginf=0) + row % 2 - 0.5),
-        "in the middle": lambda row, q: float(0.5 * (known(q[1], neginf=-1.0) + known(q[2], posinf=1.0))),
+        "in the middle": lambda row, q: float(known(q[1:3], neginf=-1.0, posinf=1.0).mean()),
         "ever farther": lambda row, q: float(1.002 ** min(row, 9_000) * (-1) ** (row // 7)),
         "the same": lambda row, q: 0.3,
     }

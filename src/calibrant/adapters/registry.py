@@ -17,7 +17,7 @@ from .skpro import from_skpro
 from .torch import from_torch
 
 # Tried in this order, samples last; each gives a distribution, or None for objects that are not its own.
-ADAPTERS = (from_scipy, from_torch, from_ngboost, from_skpro, from_arviz, from_pair, from_mapping, from_frame)
+ADAPTERS = (from_pair, from_scipy, from_torch, from_ngboost, from_skpro, from_arviz, from_mapping, from_frame)
 
 ACCEPTED = (
     "a Distribution, a tuple (mean, std), a distribution of scipy.stats, torch.distributions, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ class Laws(NamedTuple):
         u = self._standardised(z)
         square = -0.5 * np.square(u)
         log_width = np.log(self.widths)
-        heavy = _mixed([square / width**2 - np.log(width) for _, width in HEAVY])
+        heavy = _mixed([square / width**2 - math.log(width) for _, width in HEAVY])
         normal = [(part - log_width).reshape(n, -1) for part in (square, heavy)]
         found = np.concatenate([np.array(dense).T, *normal], axis=1) - HALF_LOG_2PI
         return found, Look([z, *(height for height, _ in valued)], u)
@@ -132,5 +133,5 @@ def _below(look: Look, side: float = 1.0) -> Array:
 
 def _mixed(logs: list[Array]) -> Array:
     """Log of the mixture of two laws that has heavy tails."""
-    one, two = (np.log(share) + part for (share, _), part in zip(HEAVY, logs, strict=True))
+    one, two = (math.log(share) + part for (share, _), part in zip(HEAVY, logs, strict=True))
     return np.asarray(np.logaddexp(one, two))
