@@ -145,3 +145,8 @@ def test_vast_weights_are_rows_that_come_once():
     plain, vast = (OnlineCalibrator().update(laws, y, sample_weight=w) for w in (None, np.full(40, 1e12)))
     new = Normal([0.0], 1.0)
     assert np.allclose(vast.transform(new).interval(0.9), plain.transform(new).interval(0.9), rtol=1e-9)
+
+
+def test_outcomes_beyond_belief_are_not_outdone():
+    calibrator = OnlineCalibrator().update(Normal(np.zeros(3000), 1.0), np.full(3000, 1.7e16))
+    assert np.abs(calibrator.transform(Normal([0.0], 1.0)).interval(0.9)).max() < 1e17

@@ -10,6 +10,7 @@ from ..._checks import Array
 from ...distributions.scores import spread_scores
 from ...maps import Map, MixedMap, identity
 from ...numerics.tails import log_between
+from .levels import WIDEST
 from .looks import Scores
 from .shapes import Shape
 from .shares import Shares
@@ -53,9 +54,9 @@ class Waiting:
 
 
 def _points(scores: Scores, start: float, step: float) -> Array:
-    """Scores, weights and steps at which they came, (3, m); atoms are spread."""
+    """Scores, weights and steps at which they came, (3, m); atoms are spread, and nothing is beyond belief."""
     came = start + step * np.arange(1.0, scores.size + 1)
-    points = np.array([scores.middle, scores.weights, came])
+    points = np.array([np.minimum(np.maximum(scores.middle, -WIDEST), WIDEST), scores.weights, came])
     if not scores.has_atoms:
         return points
     split = scores.left < scores.right
