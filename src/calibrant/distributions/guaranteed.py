@@ -94,7 +94,8 @@ class Promised(Recalibrated):
         ends = self.base._by_blocks(lambda law, z: law.from_normal(z), np.array([scores]))
         if scores[0] < scores[1]:
             return ends
-        return np.column_stack([np.nextafter(ends[:, 1], np.inf), ends[:, 1]])
+        above = np.nextafter(ends[:, 1], np.inf)  # so that an outcome between them lies on one side of all that met
+        return np.column_stack([np.nextafter(above, np.inf), above])
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -137,15 +137,15 @@ def test_promised_levels_hold_against_an_adversary():
 
 
 def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
-    calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), 0, 90
+    calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), np.zeros(2), 90
     for row in range(steps):
-        low, high = calibrator.transform(base).interval(0.5)[0]
-        y = float(high) if row % 5 == 2 else 0.5 * (low + high)
-        inside += low <= y <= high
+        ends = np.array([calibrator.transform(base).interval(c)[0] for c in (0.5, 0.9)])
+        y = float(ends[0, 1]) if row % 5 == 2 else ends[0].mean()
+        inside += (ends[:, 0] <= y) & (y <= ends[:, 1])
         calibrator.update(base, [y])
     kept = calibrator.common_.guarantee
     moved = kept.places - kept.levels
-    assert inside / steps - 0.5 == pytest.approx((moved[1] - moved[2]) / (RATE * steps))
+    assert inside / steps - [0.5, 0.9] == pytest.approx((moved[[1, 0]] - moved[[2, 3]]) / (RATE * steps))
     kept.places = np.array([0.1, 0.6, 0.4, 0.9])
     low, high = calibrator.transform(Normal([0.0, 5.0], [1.0, 2.0])).interval(0.5).T
     assert np.all(high < low) and low - high == pytest.approx([0.0, 0.0], abs=1e-9)
