@@ -157,3 +157,12 @@ def test_class_probabilities():
     after = pd.read_csv("out.csv")["p_yes_calibrated"]
     assert abs(after.mean() - (frame["y"] == "yes").mean()) < abs(p.mean() - (frame["y"] == "yes").mean()) / 2
     assert told("monitor", "a.csv")["drift"]
+
+
+def test_a_report_of_online_calibration(tmp_path, rng):
+    y = np.linspace(1, 4, 120) * rng.normal(size=120)
+    frame = pd.DataFrame({"day": np.arange(120), "mu": np.zeros(120), "sigma": np.ones(120), "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    call = ["report", str(tmp_path / "t.csv"), "--time", "day", "--method", "online", "--quick"]
+    assert main([*call, "-o", str(tmp_path / "r.html")]) == 0
+    assert "calibrant update" in (tmp_path / "r.html").read_text(encoding="utf8")
