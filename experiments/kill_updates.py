@@ -8,7 +8,6 @@ at last the same, number for number, as that of a job that was never disturbed. 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections import Counter
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import calibrant as c
-from experiments.kill_writes import killed, parts, to_its_end
+from experiments.kill_writes import arguments, killed, parts, to_its_end, told
 
 ROWS = 400  # a day
 SHOPS = ("a", "b")
@@ -81,18 +80,9 @@ def run(days: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:
 
 def main() -> int:
     """Run, print a verdict, return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--days", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    asked = arguments(__doc__, "days", 100)
     with tempfile.TemporaryDirectory() as folder:
-        seen, misses = run(asked.days, asked.seed, Path(folder))
-    for what, count in seen.items():
-        print(f"{count:8d}  {what}")
-    for line in misses[:20]:
-        print(line)
-    print(f"{asked.days} days, {len(misses)} misses: {'FAILED' if misses else 'passed'}")
-    return 1 if misses else 0
+        return told(f"{asked.times} days", *run(asked.times, asked.seed, Path(folder)))
 
 
 if __name__ == "__main__":

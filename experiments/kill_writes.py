@@ -158,20 +158,29 @@ def _left(job: Job, seen: Counter[str]) -> list[str]:
     return [f"{path.name} is still there" for path in parts(job.output.parent)]
 
 
-def main() -> int:
-    """Run, print a verdict, return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200)
+def arguments(about: str, count: str, default: int) -> argparse.Namespace:
+    """How often, by an option of this name, and the seed."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument(f"--{count}", dest="times", type=int, default=default)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        seen, misses = run(asked.kills, asked.seed, Path(folder))
-    for what, count in seen.items():
-        print(f"{count:8d}  {what}")
+    return parser.parse_args()
+
+
+def told(what: str, seen: Counter[str], misses: list[str]) -> int:
+    """Print what was seen and a verdict; the exit code."""
+    for name, count in seen.items():
+        print(f"{count:8d}  {name}")
     for line in misses[:20]:
         print(line)
-    print(f"{asked.kills} kills, {len(misses)} misses: {'FAILED' if misses else 'passed'}")
+    print(f"{what}, {len(misses)} misses: {'FAILED' if misses else 'passed'}")
     return 1 if misses else 0
+
+
+def main() -> int:
+    """Run, print a verdict, return the exit code."""
+    asked = arguments(__doc__, "kills", 200)
+    with tempfile.TemporaryDirectory() as folder:
+        return told(f"{asked.times} kills", *run(asked.times, asked.seed, Path(folder)))
 
 
 if __name__ == "__main__":
