@@ -10,7 +10,6 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 
 from calibrant import (
-    AutoCalibrator,
     Chain,
     FlowCalibrator,
     GroupedCalibrator,
@@ -22,25 +21,15 @@ from calibrant import (
     ScaleCalibrator,
     StudentT,
 )
-from calibrant.regression.map_choice import FITS
 from calibrant.store.onnx import export_onnx
 from calibrant.store.onnx_graph import Graph
+
+from .exported import CALIBRATORS
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 LEVELS = [1e-6, 0.01, 0.25, 0.5, 0.9, 0.999]
-CALIBRATORS = {f"quantile, {name}": QuantileCalibrator(name) for name in FITS} | {
-    "scale, nll": ScaleCalibrator(),
-    "scale, coverage": ScaleCalibrator("coverage", coverage=0.8),
-    "residual": ResidualCalibrator(),
-    "chain": Chain([ScaleCalibrator(), QuantileCalibrator("ecdf"), ScaleCalibrator("coverage"), QuantileCalibrator()]),
-    "chain to isotonic": Chain([QuantileCalibrator("kde"), QuantileCalibrator("isotonic")]),
-    "chain to beta": Chain([QuantileCalibrator(), QuantileCalibrator("beta")]),
-    "chain to residuals": Chain([QuantileCalibrator(), ResidualCalibrator(), QuantileCalibrator()]),
-    "chain from steps": Chain([QuantileCalibrator("step"), ScaleCalibrator()]),
-    "choice": AutoCalibrator([QuantileCalibrator()], cv=3),
-}
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 

@@ -13,31 +13,20 @@ pytest.importorskip("torch")
 import torch
 
 from calibrant import (
-    AutoCalibrator,
     Chain,
     FlowCalibrator,
     GroupedCalibrator,
     Normal,
     QuantileCalibrator,
-    ResidualCalibrator,
     ScaleCalibrator,
     StudentT,
     export_torch,
 )
-from calibrant.regression.map_choice import FITS
 from calibrant.store.torch_module import CalibratedNormal
 
+from .exported import CALIBRATORS
+
 LEVELS = [0.001, 0.01, 0.25, 0.5, 0.9, 0.999]
-CALIBRATORS = {f"quantile, {name}": QuantileCalibrator(name) for name in FITS} | {
-    "scale, coverage": ScaleCalibrator("coverage", coverage=0.8),
-    "residual": ResidualCalibrator(),
-    "chain": Chain([ScaleCalibrator(), QuantileCalibrator("ecdf"), QuantileCalibrator()]),
-    "chain to isotonic": Chain([QuantileCalibrator("kde"), QuantileCalibrator("isotonic")]),
-    "chain to beta": Chain([QuantileCalibrator(), QuantileCalibrator("beta")]),
-    "chain to residuals": Chain([QuantileCalibrator(), ResidualCalibrator(), QuantileCalibrator()]),
-    "chain from steps": Chain([QuantileCalibrator("step"), ScaleCalibrator()]),
-    "choice": AutoCalibrator([QuantileCalibrator()], cv=3),
-}
 every = pytest.mark.parametrize("name", CALIBRATORS)
 
 
