@@ -142,12 +142,11 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", help="names of calibrators, comma separated")
+    parser.add_argument("--only", nargs="+", help="names of calibrators")
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--repeats", type=int, default=3, help="fits, of which the quickest counts")
     options = parser.parse_args()
-    only = None if options.only is None else options.only.split(",")
-    chosen = [each for each in contestants() if only is None or each.name in only]
+    chosen = [each for each in contestants() if options.only is None or each.name in options.only]
     print(f"{'forecasts':14s}{'calibrator':20s}{'data':10s}{'rows':>5s}  CPU s: 1, vast  times   log score: 1, vast")
     held = []
     for contestant in chosen:

@@ -288,6 +288,16 @@ def test_vast_weights_take_no_more_evaluations_than_weight_one(monkeypatch, mode
     assert numbers[1] < 1.5 * numbers[0]
 
 
+def test_a_given_penalty_takes_hardly_more_steps_under_vast_weights():
+    rng = np.random.default_rng(4)
+    rate = np.exp(rng.normal(1.0, 0.5, 300)).round(1) + 0.1
+    y = rng.poisson(rate * rng.gamma(4.0, 0.25, 300)).astype(float)
+    steps = [
+        FlowCalibrator(penalty=1.0).fit(Poisson(rate), y, sample_weight=w).n_iter_ for w in (None, np.full(300, 1e12))
+    ]
+    assert steps[1] <= max(50, 1.5 * steps[0])
+
+
 def test_smaller_penalties_are_not_tried_once_one_has_clearly_lost(monkeypatch):
     tried: list[float] = []
     gains = {64.0: 0.1, 16.0: 0.2, 4.0: 0.05, 1.0: 9.0}  # nats a row of 100
