@@ -97,19 +97,21 @@ def refused(contestant: Contestant, old: Sample) -> str | None:
 
 
 def verdict(contestant: Contestant, old: Sample, new: Sample, repeats: int = 3) -> Verdict:
-    """CPU seconds of fits, and log scores of fresh rows."""
-    seconds, losses = [], []
-    for weights in (None, np.full(len(old.y), VAST)):
-        fitted: list[Any] = []
+    """CPU seconds of fits with either weights in turn, and log scores of fresh rows."""
+    seconds, losses = [np.inf, np.inf], [np.nan, np.nan]
+    kinds = (None, np.full(len(old.y), VAST))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows, marginal calibration
+        for turn in range(repeats):
+            for i, weights in enumerate(kinds):
+                made = clone(contestant.calibrator)
 
-        def task(w: Any = weights, found: list[Any] = fitted) -> None:
-            made = fit_with(clone(contestant.calibrator), old.forecasts, old.y, sample_weight=w, X=old.X)
-            found[:] = [made]
+                def task(made: Any = made, weights: Any = weights) -> None:
+                    fit_with(made, old.forecasts, old.y, sample_weight=weights, X=old.X)
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # few rows, marginal calibration
-            seconds.append(cpu_seconds(task, repeats))
-            losses.append(_loss(fitted[0], new))
+                seconds[i] = min(seconds[i], cpu_seconds(task, 1))
+                if turn == 0:
+                    losses[i] = _loss(made, new)
     return Verdict((seconds[0], seconds[1]), (losses[0], losses[1]))
 
 
