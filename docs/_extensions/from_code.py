@@ -63,15 +63,25 @@ def write_reference(folder: Path) -> None:
 
 
 def write_results(folder: Path, found: Path) -> None:
-    """A page for each table of results, and their list."""
+    """A page for each table of results, one for the figures, and their list."""
     folder.mkdir(exist_ok=True)
     tables = sorted(found.glob("*/*.md"))
     names = [f"{path.parent.name}-{path.stem}" for path in tables]
     for name, path in zip(names, tables, strict=True):
         _write(folder / f"{name}.md", f"```{{include}} ../../experiments/results/{path.parent.name}/{path.name}\n```\n")
-    listed = "\n".join(names)
-    head = "# Results in full\n\nEvery table that an experiment has written, as it wrote it.\n\n"
+    _write(folder / "figures.md", _figures(sorted(found.glob("*/*.png"))))
+    listed = "\n".join(["figures", *names])
+    head = "# Results in full\n\nEvery table and figure that an experiment has written, as it wrote it.\n\n"
     _write(folder / "index.md", f"{head}```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n")
+
+
+def _figures(pictures: list[Path]) -> str:
+    """Pictures under the name of their experiment and of their file."""
+    parts = ["# Figures\n\nDrawn by the experiments, from data that are not part of the library.\n"]
+    for path in pictures:
+        name = f"{path.parent.name}, {path.stem.replace('_', ' ')}"
+        parts.append(f"## {name}\n\n![{name}](../../experiments/results/{path.parent.name}/{path.name})\n")
+    return "\n".join(parts)
 
 
 def _room(room: str, title: str) -> str:

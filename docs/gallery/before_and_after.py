@@ -3,7 +3,7 @@ Three models before and after
 =============================
 
 Least squares, Bayesian ridge, and quantile regression by boosting, on patients that neither model nor
-calibrator has seen. Calibrated forecasts follow the diagonal.
+calibrator has seen. Calibrated forecasts follow the diagonal, as in figure 3 of Kuleshov et al. (2018).
 """
 
 import matplotlib.pyplot as plt

@@ -28,3 +28,9 @@ for ax, (name, law) in zip(axes, laws.items(), strict=True):
 
 gpc = GPCCalibrator().fit(base[:300], y[:300])
 ThresholdMapDisplay.from_calibrator(gpc, base[:300], y[:300]).plot()
+
+# %%
+# And of the forecasts as they are, without the common quantile map first, as the paper draws it.
+
+raw = GPCCalibrator(quantile_map=False).fit(base[:300], y[:300])
+ThresholdMapDisplay.from_calibrator(raw, base[:300], y[:300]).plot()

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from calibrant import GPBetaCalibrator, Normal, QuantileCalibrator, StackCalibrator, metrics
-from calibrant.displays import BetaParametersDisplay, DensityDisplay
+from calibrant.displays import BetaParametersDisplay, CalibrationMapDisplay, DensityDisplay
 
 rng = np.random.default_rng(0)
 
@@ -48,6 +48,29 @@ for ax, (name, law) in zip(axes.flat, laws.items(), strict=True):
     ax.set_title(f"{name}: NLL {metrics.nll(y_new, law):.2f}")
 
 # %%
-# The parameters of GP-Beta along the forecasts, with one standard deviation.
+# The same as distribution functions, the lower row of the first figure, with the isotonic map of the paper.
+
+isotonic = QuantileCalibrator(map="isotonic").fit(base, y)
+shown = {
+    "least squares": base_new,
+    "isotonic": isotonic.transform(base_new),
+    "GP-Beta": laws["GP-Beta"],
+    "stack": laws["stack"],
+}
+fig, axes = plt.subplots(1, 4, figsize=(11, 3), sharex=True, sharey=True, layout="constrained")
+for ax, (name, law) in zip(axes, shown.items(), strict=True):
+    DensityDisplay.from_predictions(None, law[:200], x=x_new[:200], what="cdf").plot(ax=ax)
+    ax.set_title(name)
+    ax.label_outer()
+
+# %%
+# The parameters of GP-Beta along the forecasts, with one standard deviation, and the maps of three forecasts beside the
+# isotonic one: the second figure.
 
 BetaParametersDisplay.from_calibrator(calibrators["GP-Beta"], base[np.argsort(x)]).plot()
+
+# %%
+
+fig, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
+for ax, name in zip(axes, ("GP-Beta", "isotonic"), strict=True):
+    CalibrationMapDisplay.from_forecasts(base_new, shown[name], rows=3, name=name).plot(ax=ax)
