@@ -102,3 +102,14 @@ def test_lazy_frames_stay_lazy_and_eager_ones_eager():
         eager = engines.apply(fitted, frame, levels=[0.5])
     assert isinstance(eager, pl.DataFrame)
     np.testing.assert_array_equal(collected(made)["q0.5"].to_numpy(), eager["q0.5"].to_numpy())
+
+
+def test_one_name_and_one_number_stand_for_themselves():
+    frame = pl.DataFrame({"mu": [0.0, 1.0, 2.0], "sigma": 1.0, "y": [0.5, 0.5, 3.5], "shop": ["a", "a", "b"]}).lazy()
+    roles = {"mean": "mu", "std": "sigma"}
+    assert set(engines.evaluate(frame, group="shop", target="y", **roles)) == {"a", "b"}
+    fitted = engines.fit(frame, QuantileCalibrator(), target="y", **roles)
+    made = engines.apply(fitted, frame, coverage=0.9, levels=0.5, **roles)
+    assert made.collect_schema().names()[4:] == ["q0.5", "lo-90", "hi-90"]
+    with pytest.raises(ValueError, match="`a role of columns` must be one of 'mean', .*; got 'groups'"):
+        engines.evaluate(frame, groups="shop", **roles)

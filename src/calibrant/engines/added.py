@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, probability
+from .._checks import Array, probabilities
+from .._types import Numbers
 from ..distributions import Distribution
 from ..distributions.guaranteed import is_guaranteed
 
@@ -37,12 +38,10 @@ class Added:
     items: tuple[tuple[str, float | None], ...] = ()
 
     @classmethod
-    def of(
-        cls, *, levels: Iterable[float] = (), coverage: Iterable[float] = (), mean: bool = False, std: bool = False
-    ) -> Added:
-        """Quantiles, then intervals, then moments."""
-        items: list[tuple[str, float | None]] = [("level", probability(level, "levels")) for level in levels]
-        items += [("coverage", probability(share, "coverage")) for share in coverage]
+    def of(cls, *, levels: Numbers = (), coverage: Numbers = (), mean: bool = False, std: bool = False) -> Added:
+        """Quantiles, then intervals, then moments; one number stands for itself."""
+        items: list[tuple[str, float | None]] = [("level", each) for each in _numbers(levels, "levels")]
+        items += [("coverage", each) for each in _numbers(coverage, "coverage")]
         return cls((*items, *[("mean", None)] * mean, *[("std", None)] * std))
 
     def columns(self, forecasts: Any, labels: Iterable[Any] = ()) -> dict[str, Array]:
@@ -98,3 +97,7 @@ def _names(kind: str, value: float | None) -> list[str]:
         return [f"q{value:g}"]
     percent = f"{100 * (value or 0.0):.6g}"
     return [f"lo-{percent}", f"hi-{percent}"]
+
+
+def _numbers(given: Any, name: str) -> list[float]:
+    return [float(each) for each in probabilities(given, name)] if np.size(given) else []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from .._checks import one_of
 from ..tables.columns import Columns
 from ..tables.detection import Asked, find_columns
 from ..tables.lazy_frames import batches_of, lazy_frame
@@ -139,4 +141,7 @@ def _opened(
         if roles:
             raise ValueError(f"`columns` say which column is what; leave {', '.join(roles)} out.")
         return table, columns
+    known = [field.name for field in fields(Asked) if field.name != "reading"]
+    for name in roles:
+        one_of(name, "a role of columns", known)
     return table, find_columns(table, Asked(**roles), outcomes=outcomes)[0]

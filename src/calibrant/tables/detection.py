@@ -29,6 +29,9 @@ ROLES = {
 }  # by kind, what says which columns the forecasts are in
 
 
+_LISTS = ("quantile", "probability", "group", "feature")
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a user says about columns; None is for finding out.
@@ -37,13 +40,13 @@ class Asked:
     ----------
     mean, std, point, target, weight, time, id, horizon : str, optional
         Names of columns.
-    group : list of str
+    group : str or list of str
         Names of columns.
-    feature : list of str
+    feature : str or list of str
         Names of columns; "*" is for all that have no other role.
-    quantile : list of str
+    quantile : str or list of str
         ``"0.1=q10"``, or just ``"q10"`` where the name tells the level.
-    probability : list of str
+    probability : str or list of str
         ``"spam=p_spam"``: the column of a class.
     sample_prefix, class_prefix : str, optional
         What the names of such columns begin with.
@@ -68,6 +71,11 @@ class Asked:
     feature: list[str] = field(default_factory=list)
     horizon: str | None = None
     reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        for name in _LISTS:
+            if isinstance(given := getattr(self, name), str):  # one name, not its letters
+                object.__setattr__(self, name, [given])
 
     def kinds(self) -> list[str]:
         """The kinds of forecasts that are spoken of."""
