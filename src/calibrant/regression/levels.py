@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._checks import Array, column
-from ..calibration.nested import innermost, wrapped
+from ..adapters.nested import innermost, wrapped
 
 _UNTOLD = {"quantile": 0.9, "Quantile": 0.5}  # of LightGBM and CatBoost where no level is set
 

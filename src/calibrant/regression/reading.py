@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from .._checks import Array, column, complain, finite, index_of, one_of, probabilities, to_array
 from ..adapters import as_distribution
-from ..calibration.nested import descend, innermost, takes
+from ..adapters.nested import descend, innermost, law_method, takes
 from ..distributions import Distribution, Normal, Quantiles
 from .levels import QuantileModels, level_parameters, quantile_level
 from .scale import root_mean_square
@@ -111,11 +111,9 @@ def detect(estimator: Any, levels: Any = None) -> str:
     model = innermost(estimator)
     if levels is not None:
         return "quantiles"
-    for name in ("predict_dist", "pred_dist"):
-        if hasattr(model, name):
-            return name
-    if any(kind.__module__.startswith("skpro.") for kind in type(model).__mro__):
-        return "predict_proba"
+    named = law_method(model)
+    if named is not None:
+        return named
     if _loss_of(model) == "RMSEWithUncertainty":
         return "mean_variance"
     return "return_std" if takes(model.predict, "return_std") else "point"
