@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from calibrant import CalibratedRegressor, metrics
 from calibrant.adapters import as_distribution
-from calibrant.metrics.scorers import predicted_law
+from calibrant.adapters.predicted import predicted_law
 
 ngboost = pytest.importorskip("ngboost")
 distns = pytest.importorskip("ngboost.distns")

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant import CalibratedRegressor, QuantileCalibrator, ScaleCalibrator, metrics
+from calibrant.adapters.predicted import predicted_law
 from calibrant.displays import MurphyDisplay, PITDisplay
-from calibrant.metrics.scorers import coverage_scorer, crps_scorer, nll_scorer, predicted_law
+from calibrant.metrics.scorers import coverage_scorer, crps_scorer, nll_scorer
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import numpy as np
 from ..._checks import Array
 from ..._types import Numbers, Weights
 from ...adapters.nested import law_method
+from ...adapters.predicted import predicted_law
 from ...metrics._inputs import average
 from ...metrics.points.errors import Points, paired_points
 from ...metrics.points.functionals import Functional, FunctionalName
 from ...metrics.points.murphy import murphy_curve, threshold_grid
-from ...metrics.scorers import predicted_law
 from .._axes import COLOURS, add_legend, dress
 from .._base import ForecastDisplay
 
