@@ -3,7 +3,7 @@
 # those of compiling others' code too.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-oldest test-pythons test-engines test-packages lint bench mutants clean
+.PHONY: help demo docs test test-oldest test-pythons test-engines test-packages release-check lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -86,6 +86,9 @@ bench: $(VENV)/.stamp-bench  ## speed, side by side with peers
 
 mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the tests tell; MUTANTS_ARGS="--help"
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
+
+release-check:  ## the last commit built twice, installed in clean environments and tried from outside; writes dist/
+	$(PYTHON) .ci/release.py
 
 clean:  ## remove the environment, caches and outputs
 	rm -rf $(VENV) .venv-* build dist $(MADE) demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
