@@ -1,19 +1,21 @@
-# Everything runs in a private environment, .venv, made on first use from pyproject.toml. The two other environments of the
+# Everything runs in a private environment, .venv, made on first use from pyproject.toml. The other environments of the
 # tests are compiled when first loaded, not when installed: most of them never are. Not so .venv, where warnings are errors,
 # those of compiling others' code too.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo docs test test-oldest test-pythons test-engines lint bench mutants clean
+.PHONY: help demo docs test test-oldest test-pythons test-engines test-packages release-check lint bench mutants clean
 
 PYTHON ?= python3
 WORKERS ?= 2
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 ENGINES_ARGS ?=
+PACKAGES_ARGS ?=
 VENV := .venv
 OLDEST := .venv-oldest
 DOCS := .venv-docs
 ENGINES := .venv-engines
+PACKAGES := .venv-packages
 PYTHONS := 3.12 3.13
 BIN := $(VENV)/bin
 
@@ -68,6 +70,11 @@ test-engines: $(ENGINES)/.stamp  ## tests of the engines with DuckDB, a local Da
 	PYTHONPATH=src PYSPARK_PYTHON=$(abspath $(ENGINES))/bin/python $(ENGINES)/bin/python $(QUICKLY) -rs \
 		tests/engines/test_lazy.py tests/engines/test_anywhere.py $(ENGINES_ARGS)
 
+test-packages: $(PACKAGES)/.stamp  ## tests of the adapters with the packages themselves, then each adapter broken once
+	PYTHONPATH=src $(PACKAGES)/bin/python $(QUICKLY) -rs tests/packages tests/adapters tests/series \
+		tests/regression/test_reading.py src/calibrant/adapters $(PACKAGES_ARGS)
+	PYTHONPATH=tests $(PACKAGES)/bin/python tests/packages/broken.py
+
 lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -79,6 +86,9 @@ bench: $(VENV)/.stamp-bench  ## speed, side by side with peers
 
 mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the tests tell; MUTANTS_ARGS="--help"
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
+
+release-check:  ## the last commit built twice, installed in clean environments and tried from outside; writes dist/
+	$(PYTHON) .ci/release.py
 
 clean:  ## remove the environment, caches and outputs
 	rm -rf $(VENV) .venv-* build dist $(MADE) demo.html calibrant-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants
@@ -96,6 +106,11 @@ $(OLDEST)/.stamp: pyproject.toml .ci/floors.py
 $(ENGINES)/.stamp: pyproject.toml
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --no-compile --editable ".[app,spark,dask,duckdb]" polars pytest hypothesis
+	touch $@
+
+$(PACKAGES)/.stamp: pyproject.toml
+	$(PYTHON) -m venv $(PACKAGES)
+	$(PACKAGES)/bin/python -m pip install --quiet --no-compile --editable ".[app,packages]" polars pytest hypothesis
 	touch $@
 
 $(DOCS)/.stamp: pyproject.toml

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 _OPTIONAL = {
     "torch": ["src/calibrant/forecasters/*.py", "src/calibrant/store/torch_*.py", "src/calibrant/engines/tensors.py"],
+    "skpro": ["src/calibrant/adapters/skpro_objects.py", "src/calibrant/adapters/to_skpro.py"],
     "lightgbm": [
         "src/calibrant/regression/boosted/calibrator.py",
         "src/calibrant/classification/boosted/calibrator.py",

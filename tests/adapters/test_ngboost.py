@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
 
+from calibrant import CalibratedRegressor, metrics
 from calibrant.adapters import as_distribution
+from calibrant.adapters.predicted import predicted_law
 
+ngboost = pytest.importorskip("ngboost")
 distns = pytest.importorskip("ngboost.distns")
 
 PARAMETERS = np.array([[0.1, 0.4, -0.3], [0.2, -0.5, 0.1]])
@@ -25,6 +32,19 @@ def test_laws(name, kind):
     y = np.array([1.0, 2.0, 1.0])
     np.testing.assert_allclose(law.cdf(y), theirs.dist.cdf(y), rtol=1e-11)
     np.testing.assert_allclose(law.mean(), theirs.dist.mean(), rtol=1e-9)
+
+
+def test_a_fitted_model(rng):
+    X = rng.normal(size=(600, 1))
+    y = X[:, 0] + rng.normal(size=600)
+    base = ngboost.NGBRegressor(n_estimators=15, verbose=False, random_state=0).fit(X[:100], y[:100])
+    theirs, law = base.pred_dist(X), predicted_law(make_pipeline("passthrough", base), X)
+    np.testing.assert_allclose(law.logpdf(y), stats.norm.logpdf(y, theirs.params["loc"], theirs.params["scale"]))
+    model = CalibratedRegressor(FrozenEstimator(base)).fit(X[100:350], y[100:350])  # scikit-learn sees no sign of a fit
+    assert model.forecast_kind_ == "pred_dist" and model.estimator_.estimator is base
+    assert abs(metrics.coverage(y[350:], model.predict_dist(X[350:]), coverage=0.8) - 0.8) < 0.1
+    with pytest.raises(NotFittedError, match="NGBRegressor instance is not fitted yet"):
+        CalibratedRegressor(FrozenEstimator(ngboost.NGBRegressor())).fit(X, y)
 
 
 def test_classes_are_refused():

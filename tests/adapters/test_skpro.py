@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
-from calibrant import CalibratedRegressor
-from calibrant.adapters import as_distribution
-from calibrant.distributions import Ensemble, Mixture
+from calibrant import CalibratedRegressor, QuantileCalibrator, ScaleCalibrator, metrics
+from calibrant.adapters import as_distribution, as_skpro
+from calibrant.distributions import Ensemble, LogNormal, Mixture, Normal, Poisson, Recalibrated
+from calibrant.maps import AffineMap
 
 skpro = pytest.importorskip("skpro.distributions")
 
@@ -78,3 +80,107 @@ def test_regressors(rng):
     assert model.forecast_kind_ == "predict_proba"
     low, high = model.predict_interval(X, 0.9).T
     assert 0.8 < np.mean((low <= y) & (y <= high)) < 0.98
+
+
+# ---- the other way ----
+def frame(values):
+    return pd.DataFrame(np.asarray(values)[:, None], index=INDEX, columns=["y"])
+
+
+OURS = {
+    "Normal": lambda: Normal(pd.Series([0.0, 1.0, 5.0], index=INDEX), 2.0),
+    "recalibrated": lambda: Recalibrated(Normal(pd.Series([0.0, 1.0, 5.0], index=INDEX), 2.0), AffineMap(0.2, 0.7)),
+    "LogNormal": lambda: LogNormal(pd.Series([0.0, 1.0, 2.0], index=INDEX), 0.5),
+    "Poisson": lambda: Poisson(pd.Series([3.0, 1.0, 2.0], index=INDEX)),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_laws_out(name):
+    law = OURS[name]()
+    theirs = as_skpro(law, columns=["y"])
+    assert (
+        isinstance(theirs, skpro.base.BaseDistribution)
+        and theirs.shape == (3, 1)
+        and list(theirs.index) == ["a", "b", "c"]
+    )
+    y = np.array([1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(theirs.cdf(frame(y))["y"], law.cdf(y))
+    np.testing.assert_array_equal(theirs.quantile([0.1, 0.9]), law.quantiles([0.1, 0.9]))
+    density = theirs.log_pmf(frame(y)) if law.is_discrete else theirs.log_pdf(frame(y))
+    np.testing.assert_array_equal(density["y"], law.logpmf(y) if law.is_discrete else law.logpdf(y))
+    assert not (theirs.pdf(frame(y)) if law.is_discrete else theirs.pmf(frame(y))).to_numpy().any()
+    np.testing.assert_array_equal(theirs.mean()["y"], law.mean())
+    np.testing.assert_array_equal(theirs.var()["y"], law.var())
+    score = theirs.energy(frame(y)).iloc[:, 0] - theirs.energy().iloc[:, 0] / 2
+    np.testing.assert_allclose(score, law.crps(y), rtol=1e-8)
+    draws = law.sample(20_000, random_state=0)
+    np.testing.assert_allclose(theirs.energy().iloc[:, 0], np.abs(draws - draws[:, ::-1]).mean(axis=1), rtol=0.03)
+    part = theirs.loc[["c", "a"]]
+    np.testing.assert_array_equal(part.cdf(frame(y).loc[["c", "a"]])["y"], law.cdf(y)[[2, 0]])
+    one = theirs.iat[1, 0]
+    assert one.shape == () and one.ppf(0.9) == law.ppf(0.9)[1] and one.mean() == law.mean()[1]
+    assert theirs.sample(5).shape == (15, 1)
+    assert as_distribution(theirs).ppf(0.3).tolist() == law.ppf(0.3).tolist()
+    assert list(as_distribution(theirs).index) == ["a", "b", "c"]
+
+
+def test_their_metrics_give_our_numbers(rng):
+    from skpro.metrics import CRPS, LogLoss
+
+    mean, y = rng.normal(size=50), rng.normal(size=50)
+    law = Normal(mean, 1.5)
+    truth = pd.DataFrame(y)
+    assert CRPS()(truth, as_skpro(law)) == pytest.approx(metrics.crps(y, law), rel=1e-8)
+    assert LogLoss()(truth, as_skpro((mean, 1.5))) == pytest.approx(metrics.nll(y, law), rel=1e-12)
+
+
+def test_regressors_out(rng):
+    from sklearn.linear_model import BayesianRidge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from skpro.metrics import CRPS
+    from skpro.model_selection import GridSearchCV
+
+    X = pd.DataFrame(rng.normal(size=(150, 2)), columns=["a", "b"], index=np.arange(150) + 7)
+    y = pd.DataFrame({"sales": X["a"] + rng.normal(size=150)})
+    ours = CalibratedRegressor(BayesianRidge(), cv=3)
+    theirs = as_skpro(make_pipeline(StandardScaler(), ours)).fit(X, y)
+    law = make_pipeline(StandardScaler(), ours).fit(X, y["sales"])[-1].predict_dist(StandardScaler().fit_transform(X))
+    stated = theirs.predict_proba(X)
+    assert list(stated.columns) == ["sales"] and list(stated.index) == list(X.index)
+    np.testing.assert_allclose(stated.quantile([0.2]).iloc[:, 0], law.ppf(0.2))
+    np.testing.assert_allclose(theirs.predict(X)["sales"], law.mean())
+    np.testing.assert_allclose(theirs.predict_var(X)["sales"], law.var())
+    np.testing.assert_allclose(theirs.predict_interval(X, coverage=0.8).to_numpy(), law.interval(0.8))
+    grid = {"model__calibrator": [ScaleCalibrator("coverage", coverage=0.05), QuantileCalibrator()]}
+    search = GridSearchCV(as_skpro(ours), KFold(2), grid, scoring=CRPS(), backend=None).fit(X, y)
+    assert type(search.best_params_["model__calibrator"]) is QuantileCalibrator
+    assert len(search.predict_proba(X)) == 150
+    again = CalibratedRegressor(as_skpro(CalibratedRegressor(BayesianRidge(), cv=2)), cv=2).fit(X, y["sales"])
+    assert again.forecast_kind_ == "predict_proba"
+    with pytest.raises(ValueError, match="`columns` is for laws"):
+        as_skpro(ours, columns=["y"])
+    with pytest.raises(ValueError, match="`columns` must be one name; got 2"):
+        as_skpro(law, columns=["a", "b"])
+
+
+NOT_OURS = [  # these need a model as a default
+    "test_constructor",
+    "test_create_test_instance",
+    "test_create_test_instances_and_names",
+    "test_get_test_params_coverage",
+    "test_set_params_sklearn",
+]
+
+
+@pytest.mark.parametrize("kind", ["laws", "regressors"])
+@pytest.mark.filterwarnings("ignore")  # theirs
+def test_their_own_checks(kind):
+    from skpro.utils import check_estimator
+
+    given = as_skpro(Normal([0.0, 1.0], 2.0) if kind == "laws" else CalibratedRegressor(cv=2))
+    left_out = NOT_OURS if kind == "regressors" else None
+    checks = check_estimator(given, tests_to_exclude=left_out, verbose=False)
+    assert len(checks) > 20
+    assert {name: said for name, said in checks.items() if said != "PASSED"} == {}

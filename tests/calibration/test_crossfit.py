@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from calibrant import CalibratedRegressor
+from calibrant.adapters.nested import descend, innermost, takes, weight_name
 from calibrant.calibration.crossfit import (
     Fold,
     Sample,
@@ -39,7 +40,6 @@ from calibrant.calibration.crossfit import (
     pooled,
     split_rows,
 )
-from calibrant.calibration.nested import descend, innermost, takes, weight_name
 from calibrant.calibration.routing import route, uses_groups
 from calibrant.calibration.same_rows import SameRowsWarning, warn_if_seen
 from calibrant.calibration.threads import one_thread

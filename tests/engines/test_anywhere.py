@@ -2,11 +2,12 @@ import json
 from contextlib import nullcontext
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from calibrant import QuantileCalibrator, engines
+from calibrant import PlattCalibrator, QuantileCalibrator, engines
 from calibrant.cli.app import run
 from calibrant.store import load
 from calibrant.tables.reading import Reading
@@ -113,3 +114,22 @@ def test_one_name_and_one_number_stand_for_themselves():
     assert made.collect_schema().names()[4:] == ["q0.5", "lo-90", "hi-90"]
     with pytest.raises(ValueError, match="`a role of columns` must be one of 'mean', .*; got 'groups'"):
         engines.evaluate(frame, groups="shop", **roles)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "lazy"])
+def test_class_columns_are_those_of_their_labels(rng, kind):
+    label = rng.integers(0, 2, 200)
+    p = np.clip(0.5 + 0.3 * (label - 0.5) + 0.1 * rng.normal(size=200), 0.01, 0.99)
+    calibrator = PlattCalibrator().fit(p, label)
+    expected = calibrator.transform(p)
+    for columns in ({"p_1": p}, {"p_1": p, "p_0": 1 - p}, {"p_0": 1 - p, "p_1": p}):
+        frame = pd.DataFrame(columns) if kind == "pandas" else pl.LazyFrame(columns)
+        made = engines.apply(calibrator, frame)
+        made = made if kind == "pandas" else made.collect()
+        zero = made["p_0_calibrated" if "p_0" in columns else "p_0"]
+        np.testing.assert_allclose(np.column_stack([zero, made["p_1_calibrated"]]), expected, rtol=1e-9)
+    margins = PlattCalibrator(scores_are="margins").fit(4 * p - 2, label)
+    made = engines.apply(margins, pd.DataFrame({"p_1": 4 * p - 2}))
+    np.testing.assert_allclose(made["p_1_calibrated"], margins.transform(4 * p - 2)[:, 1])
+    with pytest.raises(ValueError, match="the calibrator is for classes 0, 1; got columns for ham, spam"):
+        engines.apply(calibrator, pd.DataFrame({"p_ham": p, "p_spam": 1 - p}))

@@ -65,7 +65,11 @@ class Family:
             return formula(*y, *columns)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return getattr(self.family, what)(*y, *columns)
+            if not self.is_discrete or not y:
+                return getattr(self.family, what)(*y, *columns)
+            values = np.broadcast_arrays(*y, *columns)
+            flat = getattr(self.family, what)(*(each.ravel() for each in values))  # some of SciPy's loop over one axis
+        return np.reshape(flat, values[0].shape)
 
     def has_own(self, *what: str) -> bool:
         """Whether the family overrides what SciPy does in general."""

@@ -46,6 +46,8 @@ def from_skpro(obj: Any) -> Distribution | None:
 
 def _law(obj: Any) -> Distribution:
     name = type(obj).__name__
+    if isinstance(getattr(obj, "law", None), Distribution):  # what `as_skpro` made
+        return obj.law  # type: ignore[no-any-return]
     if name in LAWS:
         names, make = LAWS[name]
         return make(*(_column(getattr(obj, parameter), obj.shape, parameter) for parameter in names))

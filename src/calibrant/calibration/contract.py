@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any, TypedDict
 
 from ..adapters.class_scores import ClassScores
-from .nested import takes
+from ..adapters.nested import takes
 
 KINDS = ("distributions", "points", "scores")
 

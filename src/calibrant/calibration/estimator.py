@@ -123,9 +123,18 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
             return Fold(model, rows, read(model, sample.X))
         if fit_params:
             raise TypeError(f"a frozen estimator is not fitted and takes no {', '.join(sorted(fit_params))}.")
-        fold = Fold(base.fit(sample.X, sample.y), rows, read(base, sample.X))
+        fold = Fold(base, rows, self._read_frozen(base, read, sample))
         warn_if_seen(base, sample.X, hits_all=self._hits_all(fold.forecasts, sample))
         return fold
+
+    @staticmethod
+    def _read_frozen(base: Any, read: Read, sample: Sample) -> Any:
+        """Forecasts of a model that is fitted, by whatever sign: NGBoost's has none that scikit-learn would see."""
+        try:
+            return read(base, sample.X)
+        except Exception:
+            base.fit(sample.X, sample.y)  # fits nothing, but tells where it should have been
+            raise
 
     def _check_features(self, X: Any) -> None:
         """The features that the fit saw."""

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .nested import takes, weight_name
+from ..adapters.nested import takes, weight_name
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import to_array
-from .nested import descend
+from ..adapters.nested import descend
 
 
 class SameRowsWarning(UserWarning):

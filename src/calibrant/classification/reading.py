@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._checks import Array, one_of, to_array
 from ..adapters.class_labels import Codes, encode
 from ..adapters.class_scores import ClassScores, as_scores
-from ..calibration.nested import descend
+from ..adapters.nested import descend
 
 METHODS = {
     "predict_proba": "probabilities",

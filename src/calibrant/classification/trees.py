@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import Array, one_of
-from ..calibration.nested import descend, innermost, weight_name
+from ..adapters.nested import descend, innermost, weight_name
 
 Nodes = NDArray[np.intp]
 _PRIOR_ROWS = 10.0  # b m of the rarest class

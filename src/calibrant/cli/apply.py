@@ -159,7 +159,7 @@ def _columns(table: Table, asked: Asked, saved: Any, fitted: Any) -> tuple[Colum
     else:
         columns, notes = Columns.from_dict(kept), []
     if columns.kind == "classes":
-        columns = _in_order(columns, tuple(str(label) for label in fitted.classes_))
+        columns = columns.in_order(fitted.classes_)
     ahead = asked.horizon or columns.horizon if "horizon" in takes_of(fitted).beside else None
     columns = replace(columns, group=tuple(asked.group) or columns.group, horizon=ahead)
     columns = _featured(table, columns, asked.feature, fitted)
@@ -182,13 +182,3 @@ def _check_kind(columns: Columns, fitted: Columns) -> None:
     if columns.kind != fitted.kind or len(columns.forecast) != len(fitted.forecast):
         got = f"{NAMES[columns.kind]} in {len(columns.forecast)} columns"
         raise ValueError(f"the calibrator was fitted to {fitted}; got {got}.")
-
-
-def _in_order(columns: Columns, labels: tuple[str, ...]) -> Columns:
-    """Columns of classes in the order of the calibrator's labels; a single one is the second label's."""
-    wanted = [*labels[1:]] if len(columns.forecast) == 1 else [*labels]
-    keys = [str(key) for key in columns.keys] or wanted  # the name of a single column may tell no label
-    given = dict(zip(keys[-len(columns.forecast) :], columns.forecast, strict=True))
-    if set(given) != set(wanted):
-        raise ValueError(f"the calibrator is for classes {', '.join(wanted)}; got columns for {', '.join(given)}.")
-    return replace(columns, forecast=tuple(given[label] for label in wanted), keys=labels)

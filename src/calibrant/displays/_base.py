@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..metrics.scorers import predicted_law
+from ..adapters.predicted import predicted_law
 from ._axes import COLOURS, DIAGONAL, add_legend, axes_or_new, dress, has_label
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 from .._checks import Array, probability, sample_weights
 from .._types import Weights
 from ..adapters import as_distribution
+from ..adapters.predicted import predicted_law
 from ..distributions.base import Distribution
-from ..metrics.scorers import predicted_law
 from ._axes import COLOURS, add_legend, dress, evenly, percent
 from ._base import Display
 

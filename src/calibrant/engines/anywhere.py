@@ -22,7 +22,7 @@ from .added import Added
 from .measuring import measured_by_batches
 from .sampling import Sample
 
-_ADDED: dict[str, Any] = {"levels": "levels", "coverage": "coverage", "with_mean": "mean", "with_std": "std"}
+ADDED: dict[str, Any] = {"levels": "levels", "coverage": "coverage", "with_mean": "mean", "with_std": "std"}
 
 
 def fit(
@@ -106,9 +106,12 @@ def apply(
     written to that file, and the names of the new columns come back. ``levels``, ``coverage``,
     ``with_mean`` and ``with_std`` say which these are, unless ``added`` does.
     """
-    asked = {name: roles.pop(given) for given, name in _ADDED.items() if given in roles}
+    asked = {name: roles.pop(given) for given, name in ADDED.items() if given in roles}
     added = Added.of(**asked) if added is None else added
+    if columns is None:
+        roles.setdefault("scores_are", getattr(calibrator, "scores_are", "probabilities"))
     table, columns = _opened(source, columns, engine, roles, outcomes=False)
+    columns = columns.in_order(calibrator.classes_) if columns.kind == "classes" else columns
     if table.lazy is None:
         return arrow.apply(calibrator, table, columns, output, added=added)
     made = lazy.apply(calibrator, table, columns, added=added)

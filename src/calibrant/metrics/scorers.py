@@ -21,8 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._types import Weights
-from ..adapters import as_distribution
-from ..distributions.base import Distribution
+from ..adapters.predicted import predicted_law
 from .intervals import coverage as coverage_of
 from .scores import crps, nll
 
@@ -94,13 +93,3 @@ crps_scorer = law_scorer(crps)
 """Minus the mean CRPS."""
 nll_scorer = law_scorer(nll)
 """Minus the mean negative log likelihood."""
-
-
-def predicted_law(model: Any, X: Any) -> Distribution:
-    """The laws a model predicts, by ``predict_dist``, or by ``pred_dist`` as in NGBoost."""
-    for method in ("predict_dist", "pred_dist"):
-        if hasattr(model, method):
-            return as_distribution(getattr(model, method)(X))
-    raise TypeError(
-        f"`model` must have predict_dist; {type(model).__name__} does not. Wrap it: CalibratedRegressor(model)."
-    )

@@ -52,7 +52,8 @@ class CalibratedRegressor(RegressorMixin, CalibratedEstimator):
         `ConformalCalibrator` intervals are then those of CV+, of jackknife+ with a split a row.
     levels : array-like (L,), optional
         Levels for a quantile regressor, which is cloned per level: `QuantileRegressor`, gradient boosting with its
-        quantile loss, LightGBM, XGBoost. Or the levels of the columns that the model predicts.
+        quantile loss, LightGBM, XGBoost. Or the levels of the columns that the model predicts; XGBoost and CatBoost
+        models of several levels tell theirs.
     method : {"auto", "predict_dist", "pred_dist", "predict_proba", "return_std", "mean_variance", "quantiles", "point"}
         How to read the base model; "auto" unless told. A model that is set to forecast a quantile other than the
         median is a point forecast only if told.

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from .._checks import Array, column
-from ..calibration.nested import innermost, wrapped
+from .._checks import Array, column, to_array
+from ..adapters.nested import innermost, wrapped
 
 _UNTOLD = {"quantile": 0.9, "Quantile": 0.5}  # of LightGBM and CatBoost where no level is set
 
@@ -89,6 +89,23 @@ def quantile_level(estimator: Any) -> Any:
     written = goal.partition("alpha=")[2]  # CatBoost writes it into the loss, Quantile:alpha=0.9
     given = [names[key] for key in ("quantile_alpha", "quantile", "alpha") if names.get(key) is not None]
     return written or (given[0] if given else _UNTOLD.get(goal, "unknown"))
+
+
+def own_levels(estimator: Any) -> Array | None:
+    """Levels that one model forecasts side by side, rising, or None.
+
+    XGBoost's ``quantile_alpha=[0.1, 0.9]`` and CatBoost's ``MultiQuantile:alpha=0.1,0.9``.
+
+    >>> from sklearn.linear_model import QuantileRegressor
+    >>> own_levels(QuantileRegressor()) is None
+    True
+    """
+    told = quantile_level(estimator)
+    parts = told.partition(";")[0].split(",") if isinstance(told, str) else told
+    if not isinstance(parts, (list, tuple, np.ndarray)) or np.size(parts) < 2:
+        return None
+    levels = to_array([float(part) for part in parts], "levels")
+    return levels if np.all(np.diff(levels) > 0) else None
 
 
 def _own_parameters(library: str, names: dict[str, Any], level: float) -> dict[str, Any] | None:

@@ -13,9 +13,9 @@ from sklearn.utils import check_array
 
 from .._checks import Array, column, complain, finite, index_of, one_of, probabilities, to_array
 from ..adapters import as_distribution
-from ..calibration.nested import descend, innermost, takes
+from ..adapters.nested import descend, innermost, law_method, takes
 from ..distributions import Distribution, Normal, Quantiles
-from .levels import QuantileModels, level_parameters, quantile_level
+from .levels import QuantileModels, level_parameters, own_levels, quantile_level
 from .scale import root_mean_square
 
 KINDS = ("predict_dist", "pred_dist", "predict_proba", "return_std", "mean_variance", "quantiles", "point")
@@ -72,21 +72,22 @@ def prepare(estimator: Any, method: str, levels: Any, y: Array) -> tuple[Any, Re
     model = innermost(estimator)
     if isinstance(estimator, type) or not (hasattr(model, "predict") or hasattr(model, "predict_dist")):
         raise TypeError(f"`estimator` must be a regressor with a predict method; got {estimator!r}.")
-    kind = detect(estimator, levels) if method == "auto" else method
+    own = own_levels(estimator) if levels is None and method in ("auto", "quantiles") else None
+    kind = detect(estimator, levels if own is None else own) if method == "auto" else method
     if method == "auto" and kind == "point":
         _refuse_quantile(estimator, type(model).__name__)
     if kind in ("predict_dist", "pred_dist", "predict_proba") and not hasattr(model, kind):
         raise TypeError(f"method={kind!r} needs a model with {kind}; {type(model).__name__} has none.")
-    if (kind == "quantiles") != (levels is not None):
+    if (kind == "quantiles") != (levels is not None or own is not None):
         need = "needs `levels`, [0.05, 0.5, 0.95] say" if levels is None else "takes no `levels`"
         raise ValueError(f"method={kind!r} {need}.")
     floor = max(_LEAST * root_mean_square(y - y.mean(), None), 4 * float(np.spacing(np.abs(y).max())))
     if kind != "quantiles":
         return estimator, Reading(kind, floor=floor)
-    levels = np.unique(probabilities(levels, "levels"))
+    levels = np.unique(probabilities(levels if own is None else own, "levels"))
     if len(levels) < 2:
         raise ValueError(f"`levels` must have at least two different values; got {levels.tolist()}.")
-    if not takes(model.predict, "quantiles") and level_parameters(estimator, 0.5) is not None:
+    if own is None and not takes(model.predict, "quantiles") and level_parameters(estimator, 0.5) is not None:
         estimator = QuantileModels(estimator, levels)
     return estimator, Reading(kind, levels, floor)
 
@@ -111,11 +112,9 @@ def detect(estimator: Any, levels: Any = None) -> str:
     model = innermost(estimator)
     if levels is not None:
         return "quantiles"
-    for name in ("predict_dist", "pred_dist"):
-        if hasattr(model, name):
-            return name
-    if any(kind.__module__.startswith("skpro.") for kind in type(model).__mro__):
-        return "predict_proba"
+    named = law_method(model)
+    if named is not None:
+        return named
     if _loss_of(model) == "RMSEWithUncertainty":
         return "mean_variance"
     return "return_std" if takes(model.predict, "return_std") else "point"

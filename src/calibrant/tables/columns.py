@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
@@ -80,6 +80,20 @@ class Columns:
     def without_features(self) -> Columns:
         """The same, features left out."""
         return replace(self, feature=(), category=())
+
+    def in_order(self, labels: Iterable[Any]) -> Columns:
+        """Columns of classes in the order of a calibrator's labels; a single one is the second label's.
+
+        >>> Columns("classes", ("p_b", "p_a"), ("b", "a")).in_order(["a", "b"]).forecast
+        ('p_a', 'p_b')
+        """
+        known = tuple(str(label) for label in labels)
+        wanted = [*known[1:]] if len(self.forecast) == 1 else [*known]
+        keys = [str(key) for key in self.keys] or wanted  # the name of a single column may tell no label
+        given = dict(zip(keys[-len(self.forecast) :], self.forecast, strict=True))
+        if set(given) != set(wanted):
+            raise ValueError(f"the calibrator is for classes {', '.join(wanted)}; got columns for {', '.join(given)}.")
+        return replace(self, forecast=tuple(given[label] for label in wanted), keys=known)
 
     def names(self) -> list[str]:
         """Columns to read."""

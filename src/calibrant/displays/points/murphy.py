@@ -10,11 +10,12 @@ import numpy as np
 
 from ..._checks import Array
 from ..._types import Numbers, Weights
+from ...adapters.nested import law_method
+from ...adapters.predicted import predicted_law
 from ...metrics._inputs import average
 from ...metrics.points.errors import Points, paired_points
 from ...metrics.points.functionals import Functional, FunctionalName
 from ...metrics.points.murphy import murphy_curve, threshold_grid
-from ...metrics.scorers import predicted_law
 from .._axes import COLOURS, add_legend, dress
 from .._base import ForecastDisplay
 
@@ -110,8 +111,7 @@ class MurphyDisplay(ForecastDisplay):
 
     @classmethod
     def _predicted(cls, model: Any, X: Any) -> Any:
-        states_laws = hasattr(model, "predict_dist") or hasattr(model, "pred_dist")
-        return predicted_law(model, X) if states_laws else model.predict(X)
+        return model.predict(X) if law_method(model) is None else predicted_law(model, X)
 
     def _words(self) -> str:
         shown = [f"{key} {loss:.4g}".strip() for key, loss in zip(self.names[:2], self.losses, strict=False)]

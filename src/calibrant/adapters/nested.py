@@ -61,6 +61,19 @@ def descend(model: Any, X: Any) -> tuple[Any, Any]:
             return model, X
 
 
+def law_method(model: Any) -> str | None:
+    """Name of the method by which the innermost model states laws, or None: skpro's regressors state them as proba.
+
+    >>> law_method(FrozenEstimator(Pipeline([("last", "passthrough")]))) is None
+    True
+    """
+    model = innermost(model)
+    found = next((name for name in ("predict_dist", "pred_dist") if hasattr(model, name)), None)
+    if found is None and any(kind.__module__.startswith("skpro.") for kind in type(model).__mro__):
+        return "predict_proba"
+    return found
+
+
 def wrapped(estimator: Any) -> tuple[str, Any] | None:
     """Parameter name and value of the estimator inside, or None where there is none whose parameters could be set."""
     if isinstance(estimator, Pipeline):
