@@ -213,6 +213,8 @@ def test_insurance_follows_the_mixture_far_out(z: np.ndarray, n: int) -> None:
     mixture = np.logaddexp(
         np.log1p(-premium) + log_density(bare, GRID), np.log(premium) + norm.logpdf(GRID, 0.1, width)
     )
+    again = insured(bare, 0.1, n, again=True)
+    assert np.exp(again.log_slope(np.array([-1e6, 1e6]))) == pytest.approx(3 / width[[0, -1]], rel=0.01)
     sure = insured(bare, 0.1, n)
     assert np.abs(log_density(sure, GRID) - mixture).max() < 0.02
     assert np.exp(sure.log_slope(np.array([-1e6, 1e6]))) == pytest.approx(1 / width[[0, -1]], rel=0.01)

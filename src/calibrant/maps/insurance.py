@@ -40,14 +40,17 @@ class _Bare(NamedTuple):
     log_slopes: Array
 
 
-def insured(whole: SplineMap, location: float, rows: float, *, heavy_tails: bool = False) -> SplineMap:
+def insured(
+    whole: SplineMap, location: float, rows: float, *, heavy_tails: bool = False, again: bool = False
+) -> SplineMap:
     r"""Mix a map's law with a little of a much wider one.
 
     .. math:: G(z) = (1-\varepsilon)\,\Phi(T(z)) + \varepsilon\,\Phi((z - b)/S), \quad \varepsilon = 0.2/(n+1)
 
     S is, on each side, three times the wider of the forecast's scale 1 and the tail's own. The slope of
     :math:`\Phi^{-1}(G)` is followed on extra knots, so that the result is again a spline; beyond them it stays at
-    about 1/S. On a heavy-tailed base S is one such scale, not three, and the tails go over to slope 1.
+    about 1/S. On a heavy-tailed base S is one such scale, not three, and the tails go over to slope 1; it is one such
+    scale too where the forecasts come from an insured map, ``again``, whose own tails are wide enough.
 
     Examples
     --------
@@ -55,15 +58,15 @@ def insured(whole: SplineMap, location: float, rows: float, *, heavy_tails: bool
     >>> sure(np.array([0.0, 1.0, 50.0])).round(1) + 0.0
     array([ 0.,  1., 17.])
     """
-    return insured_each([whole], np.array([location]), np.array([rows]), heavy_tails=heavy_tails)[0]
+    return insured_each([whole], np.array([location]), np.array([rows]), heavy_tails=heavy_tails, again=again)[0]
 
 
 def insured_each(
-    maps: Sequence[SplineMap], locations: Array, rows: Array, *, heavy_tails: bool = False
+    maps: Sequence[SplineMap], locations: Array, rows: Array, *, heavy_tails: bool = False, again: bool = False
 ) -> list[SplineMap]:
     """Insure each of several maps."""
     ends = np.array([whole.slopes[[0, -1]] for whole in maps])
-    left, right = np.split((1.0 if heavy_tails else WIDTH) * np.maximum(1.0, 1 / ends), 2, axis=1)
+    left, right = np.split((1.0 if heavy_tails or again else WIDTH) * np.maximum(1.0, 1 / ends), 2, axis=1)
     policy = _Policy(locations[:, None], left, right, PREMIUM / (rows[:, None] + 1))
     follow = (ends >= 1) if heavy_tails else np.ones(ends.shape, dtype=bool)
     before, after = (_extra_knots(maps, policy, side) for side in (-1, 1))

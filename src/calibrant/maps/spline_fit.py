@@ -54,8 +54,13 @@ def fit_spline(z: Array, weights: Array | None = None, *, heavy_tails: bool = Fa
     return fit_splines([(z, weights)], heavy_tails=heavy_tails)[0]
 
 
-def fit_splines(samples: Sequence[tuple[Array, Array | None]], *, heavy_tails: bool = False) -> list[SplineMap]:
+def fit_splines(
+    samples: Sequence[tuple[Array, Array | None]], *, heavy_tails: bool = False, again: bool = False
+) -> list[SplineMap]:
     """The maps that `fit_spline` makes of each of many lots of scores and weights, several times as fast.
+
+    Scores that come from forecasts with such a map are mapped ``again``: as far outliers are insured against already,
+    what is added is a little of the forecasts as they are, not of wider ones.
 
     Examples
     --------
@@ -70,7 +75,7 @@ def fit_splines(samples: Sequence[tuple[Array, Array | None]], *, heavy_tails: b
         locations, scales = np.array([shrunken_affine(cells) for cells in lots]).T
         maps = _blended(lots, [_straight(*line) for line in zip(locations, scales, strict=True)])
         rows = np.array([cells.total for cells in lots])
-        made += insured_each(maps, locations, rows, heavy_tails=heavy_tails)
+        made += insured_each(maps, locations, rows, heavy_tails=heavy_tails, again=again)
     return made
 
 
