@@ -10,7 +10,8 @@ from calibrant.maps import SplineMap, fit_isotonic, fit_spline
 from calibrant.maps.cells import Cells, cells_of
 from calibrant.maps.insurance import insured
 from calibrant.maps.shrunken import shrunken_affine
-from calibrant.maps.spline_problem import SplineSolution, newton, place_knots, reduce
+from calibrant.maps.spline_fit import fit_splines
+from calibrant.maps.spline_problem import newton, place_knots, reduced, stacked
 from experiments.harmless.cases import FIXABLE, RIGHT, Case
 from experiments.harmless.discrete import KINDS, change
 
@@ -131,7 +132,7 @@ def test_one_row_changes_little() -> None:
 def test_the_solution_minimises_the_objective_written_plainly() -> None:
     z = np.sort(np.random.default_rng(4).gamma(3.0, 1.0, 150))
     cells = Cells((z - np.median(z)) / z.std(), np.ones(150))
-    problem, penalty = reduce(cells), 3.0
+    problem, penalty = stacked([reduced(cells)]), 3.0
     knots, spacing = place_knots(cells)
     middle = knots.size // 2
 
@@ -142,7 +143,7 @@ def test_the_solution_minimises_the_objective_written_plainly() -> None:
         data = np.sum(0.5 * curve(cells.z) ** 2 - curve.log_slope(cells.z))
         return float(data + 0.5 * penalty * rough + 0.2 * np.sum(c - np.log(c) - 1))
 
-    found = newton(problem, SplineSolution(0.0, np.ones(knots.size), -np.inf), penalty)
+    found = newton(problem, problem.start(), np.array([penalty]))
     theta = np.append(found.offset, np.log(found.slopes))
     independent = minimize(plain, np.zeros(knots.size + 1), method="BFGS", options={"gtol": 1e-4, "maxiter": 2000})
     assert plain(theta) == pytest.approx(independent.fun, abs=2e-3)
@@ -151,13 +152,15 @@ def test_the_solution_minimises_the_objective_written_plainly() -> None:
 
 def test_the_evidence_is_laplaces() -> None:
     cells = Cells(np.linspace(-2.0, 2.5, 40), np.ones(40))
-    problem, penalty = reduce(cells), 10.0
-    found = newton(problem, SplineSolution(0.0, np.ones(problem.knots.size), -np.inf), penalty)
+    problem, penalty = stacked([reduced(cells)]), 10.0
+    found = newton(problem, problem.start(), np.array([penalty]))
     theta = np.append(found.offset, found.slopes)
-    differences = problem.differences
+    knots, spacing = place_knots(cells)
+    first, second = (np.diff(np.eye(knots.size), order, axis=0) for order in (1, 2))
+    differences = np.concatenate([first / spacing**0.5, second / spacing**1.5])
 
     def negative(theta: np.ndarray) -> float:
-        curve = SplineMap.through(problem.knots, theta[1:], theta[0], problem.knots.size // 2)
+        curve = SplineMap.through(knots, theta[1:], theta[0], knots.size // 2)
         data = np.sum(0.5 * curve(cells.z) ** 2 - curve.log_slope(cells.z))
         return float(
             data
@@ -166,10 +169,22 @@ def test_the_evidence_is_laplaces() -> None:
         )
 
     hessian = approx_fprime(theta, lambda t: approx_fprime(t, negative, 1e-5), 1e-4)
-    prior = penalty * differences.T @ differences + 0.2 * np.eye(problem.knots.size)
+    prior = penalty * differences.T @ differences + 0.2 * np.eye(knots.size)
     laplace = -negative(theta) - 0.5 * np.linalg.slogdet(hessian)[1] + 0.5 * np.linalg.slogdet(prior)[1]
     skew = 0.6 * 0.2 * np.trace(np.linalg.inv(prior))
-    assert found.evidence == pytest.approx(laplace - skew, abs=0.02)
+    assert found.evidence[0] == pytest.approx(laplace - skew, abs=0.02)
+
+
+def test_many_samples_at_once_are_fitted_as_if_each_were_alone() -> None:
+    sizes = [3, 8, 30, 30, 200, 1000, 1000, 1003]
+    samples = [((1 + 0.2 * place) * X[place : place + n], None) for place, n in enumerate(sizes)]
+    samples += [(np.round(X[:300], 1), np.full(300, 2.0)), (np.append(X[:50], [np.inf, -1e300]), None)]
+    for heavy_tails in (False, True):
+        for (z, weights), together in zip(samples, fit_splines(samples, heavy_tails=heavy_tails), strict=True):
+            alone = fit_spline(z, weights, heavy_tails=heavy_tails)
+            assert np.allclose(together(GRID), alone(GRID), rtol=1e-9, atol=1e-9)
+            assert together.tails == alone.tails
+    assert fit_splines([]) == []
 
 
 # the parts ------------------------------------------------------------------------------------------------------------
@@ -198,6 +213,8 @@ def test_insurance_follows_the_mixture_far_out(z: np.ndarray, n: int) -> None:
     mixture = np.logaddexp(
         np.log1p(-premium) + log_density(bare, GRID), np.log(premium) + norm.logpdf(GRID, 0.1, width)
     )
+    again = insured(bare, 0.1, n, again=True)
+    assert np.exp(again.log_slope(np.array([-1e6, 1e6]))) == pytest.approx(3 / width[[0, -1]], rel=0.01)
     sure = insured(bare, 0.1, n)
     assert np.abs(log_density(sure, GRID) - mixture).max() < 0.02
     assert np.exp(sure.log_slope(np.array([-1e6, 1e6]))) == pytest.approx(1 / width[[0, -1]], rel=0.01)

@@ -37,6 +37,17 @@ def test_from_summaries_is_that_from_rows(inner, strength, n, rng):
     assert strength == 0 or counts[0] == counts[1]
 
 
+@pytest.mark.parametrize("by_rows", [True, False], ids=["rows", "summary"])
+def test_a_small_group_has_the_tails_of_all(by_rows, rng):
+    n = 20_000
+    shop = np.where(np.arange(n) < 5, "few", "many")
+    law, y = Normal(np.zeros(n), 1.0), 1.4 * rng.standard_t(6, n) + 0.1
+    cal = GroupedCalibrator(QuantileCalibrator())
+    cal = cal.fit(law, y, groups=shop) if by_rows else cal.fit_summary(cal.summarise(law, y, groups=shop))
+    few, common = cal.transform(Normal([0.0, 0.0], 1.0), groups=["few", "unseen"]).std()
+    assert common == pytest.approx(1.4 * np.sqrt(1.5), rel=0.05) and few == pytest.approx(common, rel=0.05)
+
+
 def test_merging_in_any_order(rng):
     shop, law, y = rows(rng, 40_000)
     calibrator = GroupedCalibrator(QuantileCalibrator())

@@ -26,6 +26,8 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
     The first calibrator learns from all rows. A second one per group learns what is left in the group, from the
     group's own rows and from a few rows of the whole sample, spread evenly over its PIT values, with a total weight
     of ``strength`` rows: a group of n rows is pulled to the common calibrator with weight strength / (n + strength).
+    The common map insures against far outliers; the default map of a group does not do so again, but keeps a little
+    of the common law, so that a small group has the tails of all.
     Of class probabilities the few rows come with every label, weighted by its probability: the common calibrator being
     right. Groups not seen in `fit` get the common one, and so do those whose own rows would have less than a fifth of
     the weight, fewer than 5 by default: ten thousand groups of two rows take no longer than one group.
@@ -128,10 +130,17 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         classes = after.classes if isinstance(after, ClassScores) else None
         rows, outcomes, pull = _common_rows(after, y, weights)
         pull = pull * (self.strength / pull.sum())
+        members = rows_by_label(labels)
+        heard = {name: mine for name, mine in members.items() if self._has_a_say(weights[mine].sum())}
+        if getattr(self.calibrator, "summary_is_exact", False):
+            common = self.calibrator._summarise(after[rows], outcomes, pull, None) if self.strength else None
+            return self._fit_parts(
+                list(heard),
+                lambda name: self.calibrator._summarise(after[heard[name]], y[heard[name]], weights[heard[name]], None),
+                common,
+            )
         self.calibrators_ = {}
-        for name, mine in rows_by_label(labels).items():
-            if not self._has_a_say(weights[mine].sum()):
-                continue
+        for name, mine in heard.items():
             used, w = np.concatenate([mine, rows]), np.concatenate([weights[mine], pull])
             beside = {"sample_weight": w, "classes": classes, "X": features_of(X, used)}
             both = np.concatenate([y[mine], outcomes])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
+
+from sklearn.base import clone
 
 from .._checks import Array
 from ..summaries import ScoreSummary, Summary
@@ -51,6 +53,15 @@ class Summarised(ABC):
             self._fit_summary(summary)
         self.summary_, self.n_rows_ = summary, summary.n_rows
         return self
+
+    @property
+    def summary_is_exact(self) -> bool:
+        """Whether `fit_summary` learns what `fit` does, but for rounding."""
+        return False
+
+    def fit_again(self, summaries: Sequence[Summary]) -> list[Self]:
+        """Copies of this calibrator, each fitted to a summary of forecasts that one like it has calibrated before."""
+        return [clone(self).fit_summary(summary) for summary in summaries]
 
     def _continued(self, summarise: Callable[[int | None], Summary]) -> Self:
         """Learn from more rows; what is learned is worked out when it is first asked for."""

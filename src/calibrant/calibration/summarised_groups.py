@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from sklearn.base import clone
@@ -14,6 +15,7 @@ from .rows import usable_rows
 from .summarised import Summarised
 
 PSEUDO_ROWS = 40  # of the whole sample that each group sees besides its own
+_AT_ONCE = 256  # groups that are fitted
 LEAST_SHARE = 0.2  # of the weight that a group's own rows must have for a fit of its own
 
 
@@ -54,11 +56,16 @@ class SummarisedGroups(Summarised):
         whole = summary.whole()
         self.common_ = clone(self.calibrator).fit_summary(whole)
         pull = self.common_.calibrated_summary(whole).evenly(PSEUDO_ROWS, self.strength)
+        heard = {name: part for name, part in summary.groups.items() if self._has_a_say(float(part.grid.mass[0].sum()))}
+        self._fit_parts(list(heard), lambda name: self.common_.calibrated_summary(heard[name]), pull)
+
+    def _fit_parts(self, names: list[Any], own: Callable[[Any], Any], pull: Any) -> None:
+        """Fit a calibrator to each group's own summary of calibrated forecasts, and to the one that stands for all."""
         self.calibrators_ = {}
-        for name, part in summary.groups.items():
-            if self._has_a_say(float(part.grid.mass[0].sum())):
-                own = self.common_.calibrated_summary(part)
-                fitted = clone(self.calibrator).fit_summary(own if pull is None else own.merge(pull))
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            seen = [own(name) if pull is None else own(name).merge(pull) for name in some]
+            for name, fitted in zip(some, clone(self.calibrator).fit_again(seen), strict=True):
                 del fitted.summary_  # the group's own is in that of all groups
                 self.calibrators_[name] = fitted
 

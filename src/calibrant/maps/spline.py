@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._checks import Array, complain, finite, positive
 from ..numerics.blocks import in_blocks
@@ -76,9 +76,7 @@ class SplineMap(Map):
     @classmethod
     def through(cls, knots: Array, slopes: Array, value: float = 0.0, at: int = 0) -> SplineMap:
         """The smooth map with these slopes and T(knots[at]) = value."""
-        rises = 0.5 * (slopes[1:] + slopes[:-1]) * np.diff(knots)
-        below, above = np.cumsum(rises[:at][::-1])[::-1], np.cumsum(rises[at:])
-        return cls(knots, slopes, np.concatenate([value - below, [value], value + above]))
+        return cls(knots, slopes, heights_through(knots, slopes, value, at))
 
     @property
     def bends(self) -> Array:
@@ -175,7 +173,16 @@ def _finite_only(function: Callable[[Array], Array], z: Array) -> Array:
         return guarded(z) if np.ndim(z) > 0 and z.size <= _SMALL else in_blocks(guarded, z)
 
 
-def increasing(knots: Array) -> Array:
-    """The knots without those that rounding has put at or below an earlier one."""
-    kept = np.append(True, knots[1:] > np.maximum.accumulate(knots)[:-1])
-    return np.asarray(knots[kept])
+def heights_through(knots: Array, slopes: Array, value: ArrayLike, at: ArrayLike) -> Array:
+    """Heights (..., K) of smooth maps with these slopes and T(knots[at]) = value, summed from there outwards."""
+    rises = 0.5 * (slopes[..., 1:] + slopes[..., :-1]) * np.diff(knots)
+    below = np.arange(rises.shape[-1]) < np.expand_dims(at, -1)
+    heights = np.repeat(np.expand_dims(np.asarray(value, dtype=np.float64), -1), knots.shape[-1], axis=-1)
+    heights[..., :-1] -= np.cumsum(np.where(below, rises, 0.0)[..., ::-1], axis=-1)[..., ::-1]
+    heights[..., 1:] += np.cumsum(np.where(below, 0.0, rises), axis=-1)
+    return heights
+
+
+def rising(knots: Array) -> NDArray[np.bool_]:
+    """Which knots are kept where rounding has put some at or below an earlier one."""
+    return np.append(True, knots[1:] > np.maximum.accumulate(knots)[:-1])

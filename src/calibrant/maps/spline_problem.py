@@ -1,12 +1,14 @@
-"""The convex problem behind the default map, and Newton's method for it."""
+"""The convex problem behind the default map, and Newton's method for it; many problems are solved at once."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 from scipy.special import ndtri
 
 from .._checks import Array
@@ -18,47 +20,91 @@ MOST_KNOTS = 400  # reached at a billion rows
 PRIOR = 0.2  # rows' worth of trust in slope 1 at each knot
 SKEW = 0.6  # nats by which Laplace's formula flatters each free slope, measured
 _BINS = 16  # per piece, for the logarithms
-_STEPS = 100
+_STEPS, _SHORTEST = 100, 1e-10
 _ROUNDING = 1e-13  # of the objective: what is left of it after that cannot be told
 
 
 class SplineSolution(NamedTuple):
-    """A solution: T = offset at the middle knot, T' = slopes at the knots; the log evidence of the penalty."""
+    """Solutions, one a problem: T = offset at the middle knot, T' = slopes at the knots; evidence of the penalty."""
 
-    offset: float
-    slopes: Array
-    evidence: float
+    offset: Array  # (g,)
+    slopes: Array  # (g, K)
+    evidence: Array  # (g,), in logs
+
+    def of(self, rows: NDArray[Any]) -> SplineSolution:
+        """Those of some problems."""
+        return SplineSolution(self.offset[rows], self.slopes[rows], self.evidence[rows])
+
+    def put(self, rows: NDArray[np.intp], others: SplineSolution) -> None:
+        """Replace those of some problems."""
+        self.offset[rows], self.slopes[rows], self.evidence[rows] = others
 
 
 class SplineProblem(NamedTuple):
-    """The data reduced to what the objective needs; its size does not depend on the number of rows."""
+    """Data of g problems with K knots each, reduced to what objectives need: their size does not depend on rows."""
 
-    knots: Array
-    gram: Array  # sum of w T² = θᵀ gram θ, θ = (offset, slopes)
-    piece: NDArray[np.intp]  # of the points at which log T' is summed
-    share: Array  # of the way through the piece
+    knots: Array  # (g, K)
+    spacing: Array  # (g,), of knots in v
+    gram: Array  # (g, K + 1, K + 1): sum of w T² = θᵀ gram θ, θ = (offset, slopes)
+    share: Array  # (g, K - 1, bins), of the way through the piece, of the points at which log T' is summed
+    mass: Array  # (g, K - 1, bins)
+    rigidity: Array  # (g, K, K): roughness of the slopes c = cᵀ rigidity c
+    stiffness: Array  # (g, K): its eigenvalues
+
+    def of(self, rows: NDArray[Any]) -> SplineProblem:
+        """Some of the problems."""
+        return SplineProblem(*(part[rows] for part in self))
+
+    def start(self) -> SplineSolution:
+        """The diagonal."""
+        return SplineSolution(np.zeros(len(self.knots)), np.ones(self.knots.shape), np.full(len(self.knots), -np.inf))
+
+
+class Reduced(NamedTuple):
+    """Cells added up by pieces between knots, and by bins of these."""
+
+    knots: Array  # (K,)
+    spacing: float
+    moments: Array  # (6, K - 1): of 1, left, right, left², left right, right²; T = ... + left c_k + right c_k+1
+    share: Array  # (K - 1, bins)
     mass: Array
-    differences: Array  # roughness of the slopes c = |differences c|²
-    rigidity: Array  # = cᵀ rigidity c
-    stiffness: Array  # its eigenvalues
 
 
-def reduce(cells: Cells) -> SplineProblem:
-    """The problem of fitting these cells, which should have median 0 and scale 1."""
+def reduced(cells: Cells) -> Reduced:
+    """The cells, which should have median 0 and scale 1, by knots that suit them."""
     knots, spacing = place_knots(cells)
-    size, gaps = knots.size, np.diff(knots)
-    piece = np.clip(np.searchsorted(knots, cells.z, side="right") - 1, 0, size - 2)
-    share = np.clip((cells.z - knots[piece]) / gaps[piece], 0.0, 1.0)
+    last, gaps = knots.size - 1, np.diff(knots)
+    piece = np.clip(np.searchsorted(knots, cells.z, side="right") - 1, 0, last - 1)
+    gap = gaps[piece]
+    share = np.clip((cells.z - knots[piece]) / gap, 0.0, 1.0)
     bins = piece * _BINS + np.minimum((share * _BINS).astype(np.intp), _BINS - 1)
-    mass: Array = np.bincount(bins, cells.mass).astype(np.float64)
-    kept = np.flatnonzero(mass)
-    mean = np.minimum(np.bincount(bins, cells.mass * share)[kept] / mass[kept], 1.0)
-    first, second = np.diff(np.eye(size), axis=0), np.diff(np.eye(size), 2, axis=0)
-    differences = np.concatenate([first / spacing**0.5, second / spacing**1.5])
-    rigidity = differences.T @ differences
+    mass: Array = np.bincount(bins, cells.mass, last * _BINS).astype(np.float64)
+    total = np.bincount(bins, cells.mass * share, last * _BINS)
+    mean = np.minimum(np.divide(total, mass, out=np.full(mass.size, 0.5), where=mass > 0), 1.0)
+    beyond = cells.z - np.clip(cells.z, knots[0], knots[-1])
+    half = 0.5 * share**2
+    left, right = gap * (share - half) + np.minimum(beyond, 0.0), gap * half + np.maximum(beyond, 0.0)
+    low, high = cells.mass * left, cells.mass * right
+    summed = (cells.mass, low, high, low * left, low * right, high * right)
+    moments = np.array([np.bincount(piece, values, last) for values in summed])
+    return Reduced(knots, spacing, moments, mean.reshape(last, _BINS), mass.reshape(last, _BINS))
+
+
+def stacked(parts: Sequence[Reduced]) -> SplineProblem:
+    """The problems of fitting lots of cells that have as many knots each."""
+    knots, spacing, moments, share, mass = (np.array(values) for values in zip(*parts, strict=True))
+    size = knots.shape[1]
+    roots = np.repeat(spacing[:, None] ** [0.5, 1.5], [size - 1, size - 2], axis=1)
+    differences = _differences(size) / roots[:, :, None]
+    rigidity = np.swapaxes(differences, 1, 2) @ differences
     stiffness = np.maximum(np.linalg.eigvalsh(rigidity), 0.0)
-    gram = _gram(cells, knots, piece, share)
-    return SplineProblem(knots, gram, kept // _BINS, mean, mass[kept], differences, rigidity, stiffness)
+    return SplineProblem(knots, spacing, _gram(np.diff(knots), moments), share, mass, rigidity, stiffness)
+
+
+@lru_cache(maxsize=64)
+def _differences(size: int) -> Array:
+    """Of so many numbers the first differences, then the second."""
+    return np.concatenate([np.diff(np.eye(size), axis=0), np.diff(np.eye(size), 2, axis=0)])
 
 
 def place_knots(cells: Cells) -> tuple[Array, float]:
@@ -74,102 +120,178 @@ def place_knots(cells: Cells) -> tuple[Array, float]:
     return knots, float(grid[1] - grid[0])
 
 
-def _gram(cells: Cells, knots: Array, piece: NDArray[np.intp], share: Array) -> Array:
+def _gram(gaps: Array, moments: Array) -> Array:
     """Second moments of T's basis by pieces: T(z) = offset + heights[k] c + left c_k + right c_k+1 after knot k."""
-    size, gaps = knots.size, np.diff(knots)
-    beyond = cells.z - np.clip(cells.z, knots[0], knots[-1])
-    left = gaps[piece] * (share - 0.5 * share**2) + np.minimum(beyond, 0.0)
-    right = gaps[piece] * 0.5 * share**2 + np.maximum(beyond, 0.0)
-    rows = np.arange(size - 1)
-    base = np.column_stack([np.ones(size - 1), _heights(gaps)[:-1]])
-    one, other = np.zeros((size - 1, size + 1)), np.zeros((size - 1, size + 1))
-    one[rows, rows + 1], other[rows, rows + 2] = 1.0, 1.0
-
-    def moment(values: Array) -> Array:
-        return np.asarray(np.bincount(piece, cells.mass * values, minlength=size - 1)[:, None], dtype=np.float64)
-
-    linear = one * moment(left) + other * moment(right)
-    square = one.T @ (one * moment(left**2)) + other.T @ (other * moment(right**2))
-    mixed = one.T @ (other * moment(left * right)) + base.T @ linear
-    gram: Array = base.T @ (base * moment(np.ones_like(left))) + square + mixed + mixed.T
-    return gram
+    groups, size = gaps.shape[0], gaps.shape[1] + 1
+    base = np.concatenate([np.ones((groups, 1, size - 1)), _heights(gaps)], axis=1)
+    one, left, right, left_left, left_right, right_right = np.moveaxis(moments, 1, 0)
+    mixed = np.zeros((groups, size + 1, size + 1))
+    mixed[:, :, 1:-1] = base * left[:, None]
+    mixed[:, :, 2:] += base * right[:, None]
+    k = np.arange(1, size)
+    mixed[:, k, k + 1] += left_right
+    gram = (base * one[:, None]) @ np.swapaxes(base, 1, 2) + mixed + np.swapaxes(mixed, 1, 2)
+    gram[:, k, k] += left_left
+    gram[:, k + 1, k + 1] += right_right
+    return np.asarray(gram)
 
 
 def _heights(gaps: Array) -> Array:
-    """The matrix that takes slopes to heights at the knots, above the middle one."""
-    size = gaps.size + 1
-    rise = np.zeros((size, size))
-    rows = np.arange(size - 1)
-    rise[rows + 1, rows] = rise[rows + 1, rows + 1] = 0.5 * gaps
-    heights = np.cumsum(rise, axis=0)
-    return np.asarray(heights - heights[size // 2])
+    """Matrices (K, K - 1) that take slopes to heights at all knots but the last, above the middle one."""
+    groups, pieces = gaps.shape
+    rise = np.zeros((groups, pieces + 1, pieces + 1))
+    k = np.arange(pieces)
+    rise[:, k, k + 1] = rise[:, k + 1, k + 1] = 0.5 * gaps
+    heights = np.cumsum(rise, axis=2)
+    return np.asarray((heights - heights[:, :, [(pieces + 1) // 2]])[:, :, :-1])
 
 
-def newton(problem: SplineProblem, start: SplineSolution, penalty: float) -> SplineSolution:
+class _Task(NamedTuple):
+    """Problems with a penalty each, and what of the objective does not change along the way."""
+
+    problem: SplineProblem
+    hessian: Array  # of all terms that are quadratic
+    once: Array  # (g, 1): weights of first and second differences
+    twice: Array
+
+    @classmethod
+    def of(cls, problem: SplineProblem, penalty: Array) -> _Task:
+        """Problems at these penalties."""
+        hessian = problem.gram.copy()
+        hessian[:, 1:, 1:] += penalty[:, None, None] * problem.rigidity
+        return cls(problem, hessian, (penalty / problem.spacing)[:, None], (penalty / problem.spacing**3)[:, None])
+
+    def some(self, rows: NDArray[np.intp]) -> _Task:
+        """Some of them."""
+        return _Task(self.problem.of(rows), self.hessian[rows], self.once[rows], self.twice[rows])
+
+
+class _Place(NamedTuple):
+    """Where Newton's method is: parameters (g, K + 1), the objective (g,), T' of the points, and gram θ."""
+
+    theta: Array
+    value: Array
+    along: Array
+    pull: Array
+
+    def some(self, rows: NDArray[np.intp]) -> _Place:
+        """The places of some problems."""
+        return _Place(*(part[rows] for part in self))
+
+    def put(self, rows: NDArray[np.intp], others: _Place) -> None:
+        """Replace the places of some problems."""
+        for part, new in zip(self, others, strict=True):
+            part[rows] = new
+
+
+def newton(problem: SplineProblem, start: SplineSolution, penalty: Array) -> SplineSolution:
     r"""Minimise f by damped Newton steps; the log evidence is Laplace's, :math:`-f - \tfrac12\log\det H + \log Z`.
 
     Not ``numerics.newton``: slopes must stay positive along the line search, and the last factor of the Hessian serves
-    the evidence.
+    the evidence. Each problem has its own penalty and goes its own way, as if it were alone.
 
     .. math:: f = \sum w \big[\tfrac12T^2 - \log T'\big] + \tfrac\lambda2|Dc|^2 + 0.2\sum(c - \log c - 1)
     """
-    theta = np.append(start.offset, start.slopes)
-    value = _objective(problem, theta, penalty)
-    for _ in range(_STEPS):
-        gradient, hessian = _derivatives(problem, theta, penalty)
-        factor = cho_factor(hessian, lower=True, check_finite=False)
-        step = -cho_solve(factor, gradient, check_finite=False)
-        decrement = -float(gradient @ step)
-        theta, value = _search(problem, (theta, value), step, decrement, penalty)
-        if decrement < max(1e-6, _ROUNDING * abs(value)):
+    found, going, task = problem.start(), np.arange(len(problem.knots)), _Task.of(problem, penalty)
+    place = _placed(task, np.column_stack([start.offset, start.slopes]))
+    normaliser = _normaliser(problem, penalty)
+    for number in range(1, _STEPS + 1):
+        gradient, hessian = _derivatives(task, place)
+        step, factor = _solved(hessian, gradient)
+        decrement = -np.vecdot(gradient, step)
+        place = _searched(task, place, step, decrement)
+        done = (decrement < np.maximum(1e-6, _ROUNDING * np.abs(place.value))) | (number == _STEPS)
+        if not done.any():
+            continue
+        evidence = normaliser[going[done]] - place.value[done] - _half_log_det(hessian[done], factor)
+        found.put(going[done], SplineSolution(place.theta[done, 0], place.theta[done, 1:], evidence))
+        left = np.flatnonzero(~done)
+        if not left.size:
             break
-    evidence = -value - float(np.log(np.diag(factor[0])).sum()) + _normaliser(problem, penalty)
-    return SplineSolution(float(theta[0]), theta[1:], evidence)
+        going, task, place = going[left], task.some(left), place.some(left)
+    return found
 
 
-def _search(
-    problem: SplineProblem, here: tuple[Array, float], step: Array, decrement: float, penalty: float
-) -> tuple[Array, float]:
-    """Go along the step, halving it until slopes are positive and the objective has fallen."""
-    theta, value = here
-    slack = 1e-12 * abs(value)
-    falling = step[1:] < 0
-    length = min(1.0, 0.95 * float(np.min(-theta[1:][falling] / step[1:][falling], initial=2.0)))
-    while length > 1e-10:
-        trial = _objective(problem, theta + length * step, penalty)
-        if trial <= value - 1e-4 * length * decrement + slack:
-            return theta + length * step, trial
-        length *= 0.5
-    return theta, value
+def _solved(hessian: Array, gradient: Array) -> tuple[Array, Array | None]:
+    """Newton's steps, and the factor of the Hessian where there is one problem only."""
+    if len(hessian) > 1:
+        return np.asarray(-np.linalg.solve(hessian, gradient[..., None])[..., 0], dtype=np.float64), None
+    factor, step, failed = lapack.dposv(hessian[0], gradient[0], lower=1)
+    if failed:
+        raise np.linalg.LinAlgError("the Hessian is not positive definite.")
+    return -step[None], factor[None]
 
 
-def _normaliser(problem: SplineProblem, penalty: float) -> float:
+def _half_log_det(hessian: Array, factor: Array | None) -> Array:
+    lower: Array = np.asarray(np.linalg.cholesky(hessian) if factor is None else factor, dtype=np.float64)
+    return np.asarray(np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1))
+
+
+def _searched(task: _Task, here: _Place, step: Array, decrement: Array) -> _Place:
+    """Go along the steps, halving them until slopes are positive and the objective has fallen."""
+    worst = (step[:, 1:] / here.theta[:, 1:]).min(axis=1)
+    length = np.minimum(1.0, 0.95 / np.maximum(-worst, 0.5))
+    limit, fall = here.value + 1e-12 * np.abs(here.value), 1e-4 * decrement
+    there = _placed(task, here.theta + length[:, None] * step)
+    rows = np.flatnonzero(~(there.value <= limit - length * fall))
+    while rows.size:
+        length[rows] *= 0.5
+        stuck = length[rows] <= _SHORTEST
+        there.put(rows[stuck], here.some(rows[stuck]))
+        rows = rows[~stuck]
+        trial = _placed(task.some(rows), here.theta[rows] + length[rows, None] * step[rows])
+        fine = trial.value <= limit[rows] - length[rows] * fall[rows]
+        there.put(rows[fine], trial.some(np.flatnonzero(fine)))
+        rows = rows[~fine]
+    return there
+
+
+def _normaliser(problem: SplineProblem, penalty: Array) -> Array:
     """Log of the prior's normalising constant, corrected for the skewness of its free directions."""
-    total = penalty * problem.stiffness + PRIOR
-    return float(0.5 * np.log(total).sum() - SKEW * (PRIOR / total).sum())
+    total = penalty[:, None] * problem.stiffness + PRIOR
+    return np.asarray(0.5 * np.log(total).sum(axis=1) - SKEW * (PRIOR / total).sum(axis=1))
 
 
-def _objective(problem: SplineProblem, theta: Array, penalty: float) -> float:
-    slopes = theta[1:]
-    along = slopes[problem.piece] * (1 - problem.share) + slopes[problem.piece + 1] * problem.share
-    fit = 0.5 * theta @ problem.gram @ theta - problem.mass @ np.log(along)
-    rough = np.square(problem.differences @ slopes).sum()
-    return float(fit + 0.5 * penalty * rough + PRIOR * (slopes - np.log(slopes) - 1).sum())
+def _placed(task: _Task, theta: Array) -> _Place:
+    problem, slopes = task.problem, theta[:, 1:]
+    first, second = _differences_of(slopes)
+    along = first[:, :, None] * problem.share
+    along += theta[:, 1:-1, None]
+    pull = (problem.gram @ theta[:, :, None])[:, :, 0]
+    rough = np.vecdot(first, task.once * first) + np.vecdot(second, task.twice * second)
+    value = 0.5 * (np.vecdot(theta, pull) + rough) - np.vecdot(problem.mass, np.log(along)).sum(axis=1)
+    value += PRIOR * (slopes - np.log(slopes) - 1).sum(axis=1)
+    return _Place(theta, value, along, pull)
 
 
-def _derivatives(problem: SplineProblem, theta: Array, penalty: float) -> tuple[Array, Array]:
-    slopes, size, piece = theta[1:], theta.size - 1, problem.piece
-    along = slopes[piece] * (1 - problem.share) + slopes[piece + 1] * problem.share
-    left, right = (1 - problem.share) / along, problem.share / along
-    gradient = problem.gram @ theta
-    gradient[1:] += penalty * (problem.differences @ slopes) @ problem.differences + PRIOR * (1 - 1 / slopes)
-    gradient[1:] -= np.bincount(piece, problem.mass * left, size) + np.bincount(piece + 1, problem.mass * right, size)
-    diagonal = np.bincount(piece, problem.mass * left**2, size) + np.bincount(piece + 1, problem.mass * right**2, size)
-    beside = np.bincount(piece, problem.mass * left * right, size)[: size - 1]
-    hessian = problem.gram.copy()
-    hessian[1:, 1:] += penalty * problem.rigidity
-    k = np.arange(1, size + 1)
-    hessian[k, k] += diagonal + PRIOR / slopes**2
-    hessian[k[:-1], k[1:]] += beside
-    hessian[k[1:], k[:-1]] += beside
+def _derivatives(task: _Task, place: _Place) -> tuple[Array, Array]:
+    problem, slopes = task.problem, place.theta[:, 1:]
+    inverse = 1 / place.along
+    right = inverse * problem.share
+    left = np.subtract(inverse, right, out=inverse)
+    low, high = problem.mass * left, problem.mass * right
+    first, second = _differences_of(slopes)
+    first *= task.once
+    second *= task.twice
+    first[:, :-1] -= second
+    first[:, 1:] += second
+    gradient = place.pull.copy()
+    gradient[:, 1:] += PRIOR * (1 - 1 / slopes)
+    gradient[:, 1:-1] -= first + low.sum(axis=2)
+    gradient[:, 2:] += first - high.sum(axis=2)
+    diagonal = PRIOR / slopes**2
+    diagonal[:, :-1] += np.vecdot(low, left)
+    diagonal[:, 1:] += np.vecdot(high, right)
+    beside = np.vecdot(low, right)
+    hessian, size = task.hessian.copy(), slopes.shape[1] + 1
+    entries = hessian.reshape(len(hessian), -1)
+    entries[:, size + 1 :: size + 1] += diagonal
+    entries[:, size + 2 :: size + 1] += beside
+    entries[:, 2 * size + 1 :: size + 1] += beside
     return gradient, hessian
+
+
+def _differences_of(slopes: Array) -> tuple[Array, Array]:
+    """First and second differences."""
+    first = slopes[:, 1:] - slopes[:, :-1]
+    return first, first[:, 1:] - first[:, :-1]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
+
+from sklearn.base import clone
 
 from .._checks import Array, choices
 from ..calibration import SummarisedCalibrator, normal_scores
+from ..calibration.threads import one_thread
 from ..distributions import Distribution, Recalibrated
-from ..maps import UnitTails
+from ..maps import Map, UnitTails
+from ..maps.spline_fit import fit_splines
 from ..summaries import ScoreSummary
 from ..summaries.scores import NORMAL
 from .map_choice import RANKS, check_map, fit_map, has_steps, kept_state
@@ -107,6 +112,11 @@ class QuantileCalibrator(SummarisedCalibrator):
         """Whether calibrated forecasts have no atoms of the map's own."""
         return self.summary_is_enough and not has_steps(self.map)
 
+    @property
+    def summary_is_exact(self) -> bool:
+        """Whether the map is a spline, which is fitted to cells of scores."""
+        return self.summary_is_enough and isinstance(self.map, str) and self.map == "spline"
+
     def calibrated_summary(self, summary: ScoreSummary) -> ScoreSummary:
         """The summary that the same rows have once they are calibrated."""
         return summary.mapped(self.map_)
@@ -131,6 +141,25 @@ class QuantileCalibrator(SummarisedCalibrator):
         points, mass = summary.points(NORMAL)
         self.fit_scores(points, mass, summary.span, n_rows=summary.n_rows, heavy_tails=summary.heavy_tails)
 
+    def fit_again(self, summaries: Sequence[Any]) -> list[Self]:
+        """Copies of this calibrator, each fitted to a summary of forecasts that one like it has calibrated before.
+
+        Splines are fitted all at once, and do not insure against outliers that the first one insures against.
+        """
+        if not self.summary_is_exact:
+            return super().fit_again(summaries)
+        self._require_enough()
+        self._check()
+        made = [clone(self) for _ in summaries]
+        for heavy_tails in (False, True):
+            some = [pair for pair in zip(made, summaries, strict=True) if pair[1].heavy_tails == heavy_tails]
+            with one_thread():
+                maps = fit_splines([part.points(NORMAL) for _, part in some], heavy_tails=heavy_tails, again=True)
+            for (one, part), fitted in zip(some, maps, strict=True):
+                one._learn(fitted, part.span, n_rows=part.n_rows, heavy_tails=heavy_tails)
+                one.summary_ = part
+        return made
+
     def fit_scores(
         self,
         z: Array,
@@ -142,8 +171,11 @@ class QuantileCalibrator(SummarisedCalibrator):
     ) -> Self:
         """Learn from normal scores that somebody else has worked out, and from the smallest and largest of them."""
         self._check()
-        self.map_ = fit_map(self.map, z, weights, ranks=self.ranks, heavy_tails=heavy_tails)
-        self.span_, self.heavy_tails_, self.n_rows_ = span, heavy_tails, n_rows
+        fitted = fit_map(self.map, z, weights, ranks=self.ranks, heavy_tails=heavy_tails)
+        return self._learn(fitted, span, n_rows=n_rows, heavy_tails=heavy_tails)
+
+    def _learn(self, fitted: Map, span: tuple[float, float], *, n_rows: int, heavy_tails: bool) -> Self:
+        self.map_, self.span_, self.heavy_tails_, self.n_rows_ = fitted, span, heavy_tails, n_rows
         return self
 
     def _transform(self, forecasts: Distribution) -> Distribution:

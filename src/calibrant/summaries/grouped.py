@@ -40,11 +40,16 @@ class GroupedSummary(Summary):
 
     def whole(self) -> Any:
         """The summary of all rows; neighbours are merged, then what came of it, so that no point is moved often."""
-        parts = list(self.groups.values())
-        while len(parts) > 1:
-            pairs = zip(parts[::2], parts[1::2], strict=False)
-            parts = [one.merge(two) for one, two in pairs] + parts[len(parts) // 2 * 2 :]
-        return parts[0]
+        waiting: list[tuple[int, Any]] = []
+        for part in self.groups.values():
+            size, whole = 1, part
+            while waiting and waiting[-1][0] == size:
+                size, whole = 2 * size, waiting.pop()[1].merge(whole)
+            waiting.append((size, whole))
+        while len(waiting) > 1:
+            _, last = waiting.pop()
+            waiting.append((0, waiting.pop()[1].merge(last)))
+        return waiting[0][1]
 
     def _merged(self, other: GroupedSummary) -> Self:
         both = {name: part.merge(other.groups[name]) for name, part in self.groups.items() if name in other.groups}
