@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant.adapters import as_distribution
+from calibrant import QuantileCalibrator
+from calibrant.adapters import as_distribution, as_skpro
 from calibrant.distributions import Ensemble, Normal, Quantiles
 
 
@@ -100,3 +103,21 @@ def test_draws_of_posterior_predictions(rng):
         as_distribution(Group(a=draws, b=draws))
     with pytest.raises(ValueError, match="along one dimension of rows; got day, hour"):
         as_distribution(Draws(values[..., None], "chain", "draw", "day", "hour"))
+
+
+def test_what_is_missing_is_told(monkeypatch, tmp_path):
+    from calibrant.engines import mlflow as models
+
+    for name in ("skpro", "mlflow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "calibrant.adapters.skpro_objects", raising=False)
+    with pytest.raises(ImportError, match="as_skpro needs skpro, which is not installed: pip install skpro"):
+        as_skpro(Normal([0.0], 1.0))
+    calibrator = QuantileCalibrator().fit(Normal([0.0, 1.0, 2.0], 1.0), [0.5, 0.5, 3.5])
+    for job in (lambda: models.save_model(calibrator, tmp_path / "model"), lambda: models.load_model("model")):
+        with pytest.raises(
+            ImportError, match="engines.mlflow needs mlflow, which is not installed: pip install mlflow"
+        ):
+            job()
+    with pytest.raises(TypeError, match="must be a fitted calibrator of this library; got 3"):
+        models.save_model(3, tmp_path / "model")

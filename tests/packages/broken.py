@@ -10,8 +10,6 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from mutants.trees import copied, write
-
 ROOT = Path(__file__).parents[2]
 SOURCE = "src/calibrant/"
 
@@ -77,6 +75,8 @@ BREAKS = [
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the tests as things are, then once for each break, and tell."""
+    from mutants.trees import copied
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="adapters whose name holds this")
     wanted = [each for each in BREAKS if parser.parse_args(arguments).only.lower() in each.adapter.lower()]
@@ -91,6 +91,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _broken(tree: Path, each: Break) -> str:
+    from mutants.trees import write
+
     path = SOURCE + each.path
     original = (tree / path).read_text(encoding="utf-8")
     if original.count(each.old) != 1:

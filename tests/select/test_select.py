@@ -24,7 +24,9 @@ from calibrant import (
     ScaleCalibrator,
     TemperatureCalibrator,
     compare,
+    load,
     metrics,
+    save,
 )
 from calibrant.select.reading import looks_like_classes
 
@@ -263,3 +265,28 @@ def test_the_old_order_of_arguments_is_told(normal):
 ])  # fmt: skip
 def test_what_looks_like_classes(scores, y, classes):
     assert looks_like_classes(scores, y) is classes
+
+
+def test_candidates_by_the_names_of_the_command_line(normal, binary, tmp_path):
+    law, y = normal[0][:200], normal[1][:200]
+    found = compare(law, y, ["Scale", QuantileCalibrator("ecdf"), "quantile"], cv=2)
+    same = compare(law, y, [ScaleCalibrator(), QuantileCalibrator("ecdf")], cv=2)
+    assert found.names[:2] == ("none", "scale") and "quantile" in found.names
+    assert found.loss[1] == pytest.approx(same.loss[1], rel=1e-12)
+    assert compare(law, y, {"a": "scale"}, cv=2).loss[1] == pytest.approx(same.loss[1], rel=1e-12)
+    auto = AutoCalibrator(["scale"], cv=2).fit(law, y)
+    save(auto, tmp_path / "auto.calibrant")
+    again = load(tmp_path / "auto.calibrant")
+    assert auto.best_ == again.best_ == "scale" and again.candidates == ["scale"]
+    scores, labels = (part[:300] for part in binary)
+    assert AutoCalibrator(["temperature", "platt"], cv=2).fit(scores, labels).best_ in ("temperature", "platt")
+    assert AutoCalibrator(["temperature"]).takes.forecasts == ("scores",)
+    assert "X" in AutoCalibrator(["boosted"]).takes.beside and "X" not in AutoCalibrator(["scale"]).takes.beside
+    with pytest.raises(
+        ValueError, match=r"`candidates\[1\]`: method 'platt' is not for distributions; these are: quant"
+    ):
+        compare(law, y, ["scale", "platt"])
+    with pytest.raises(ValueError, match="method 'scal' is not known, 'scale' perhaps"):
+        AutoCalibrator(["scal"]).fit(law, y)
+    with pytest.raises(ValueError, match="`candidates` must differ; got "):
+        compare(law, y, ["scale", "scale"])

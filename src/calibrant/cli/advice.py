@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..select.candidates import BY_GROUP, ONLINE
+from ..select.candidates import AUTO, BY_GROUP, ONLINE
 from ..select.comparison import NONE
-from ..select.methods import AUTO, methods_with_features
+from ..select.methods import methods_with_features
 from ..tables.columns import Columns
 from ..tables.files import PIPE
 from ..tables.reading import Reading

@@ -63,6 +63,7 @@ def save_model(calibrator: Any, path: Any, **options: Any) -> None:
 
 def load_model(uri: str) -> Any:
     """The calibrator itself of a model that `log_model` or `save_model` made."""
+    _pyfunc()
     from mlflow.artifacts import download_artifacts
 
     return load(next(Path(download_artifacts(uri)).rglob(_FILE)))

@@ -15,7 +15,7 @@ from ..adapters.class_scores import ClassScores
 from ..calibration import Calibrator
 from ..calibration.contract import Beside, Takes, takes_of, transform_with
 from ..calibration.threads import one_thread
-from .candidates import costly_among, named, refuse_unseen, scores_kind, shrinking_among, task_of
+from .candidates import costly_among, named, refuse_unseen, scores_kind, shrinking_among, takes_features, task_of
 from .compare import compared
 from .comparison import NONE, Comparison
 from .race import raced
@@ -44,7 +44,8 @@ class AutoCalibrator(Calibrator):
     Parameters
     ----------
     candidates : dict of calibrators by name, list of calibrators, or None
-        None: every sensible one for the forecasts that `fit` gets.
+        None: every sensible one for the forecasts that `fit` gets. Those of the command line may be named, as in
+        ``["quantile", "stack"]``.
     cv : int, tuple of ints or splitter, default 5
         As in `compare`.
     task : {"auto", "classification", "regression"}
@@ -124,8 +125,7 @@ class AutoCalibrator(Calibrator):
         if hasattr(self, "calibrator_"):
             return frozenset({"X"} & getattr(takes_of(self.calibrator_), how))
         given = self.candidates.values() if isinstance(self.candidates, Mapping) else self.candidates or ()
-        items = [item for item in given if hasattr(item, "fit") and hasattr(item, "transform")]
-        asked = self.features or any("X" in takes_of(item).beside for item in items)
+        asked = self.features or any(takes_features(item) for item in given)
         return frozenset({"X"} if asked and how == "beside" else ())
 
     def fit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -22,6 +23,7 @@ from .none import NoCalibrator
 
 BY_GROUP = " by group"
 QUICK = "quick"
+AUTO = "auto"
 ONLINE = "online"
 _ONE_A_GROUP, _UNKNOWN = 10, 1000  # ranks
 
@@ -190,20 +192,23 @@ def named(
         facts = {"grouped": grouped, "features": features, "ordered": ordered}
         chosen = default_candidates(forecasts, quick=candidates is not None, **facts)
     else:
-        chosen = _given(candidates)
+        chosen = _given(candidates, kind_of(forecasts), features=features)
         if grouped:
             chosen = {name: item for pair in chosen.items() for name, item in _with_groups(*pair)}
     usable = {NONE: NoCalibrator()} if _usable(forecasts) else {}
     return usable | {name: clone(item) for name, item in chosen.items()}
 
 
-def _given(candidates: Any) -> dict[str, Any]:
-    """Checked calibrators by name."""
+def _given(candidates: Any, kind: str, *, features: bool) -> dict[str, Any]:
+    """Checked calibrators by name; texts are names of methods, and stay the names of what they stand for."""
     if isinstance(candidates, Mapping):
-        chosen = {str(name): check_calibrator(item, f"candidates[{name!r}]") for name, item in candidates.items()}
+        chosen = {str(name): _made(item, f"candidates[{name!r}]", kind, features) for name, item in candidates.items()}
     else:
-        items = [check_calibrator(item, f"candidates[{i}]") for i, item in enumerate(candidates)]
-        kinds = [type(item).__name__ for item in items]
+        items = [_made(item, f"candidates[{i}]", kind, features) for i, item in enumerate(candidates)]
+        kinds = [
+            given.lower() if isinstance(given, str) else type(item).__name__
+            for given, item in zip(candidates, items, strict=True)
+        ]
         names = [kind if kinds.count(kind) == 1 else repr(item) for kind, item in zip(kinds, items, strict=True)]
         if len(set(names)) < len(names):
             raise ValueError(f"`candidates` must differ; got {', '.join(names)}. Give them names in a dict.")
@@ -213,6 +218,36 @@ def _given(candidates: Any) -> dict[str, Any]:
     if NONE in chosen:
         raise ValueError('`candidates` must not be called "none", which is for the forecasts as they are.')
     return chosen
+
+
+def _made(item: Any, where: str, kind: str, features: bool) -> Any:
+    """A checked calibrator, or the one of a name for forecasts of a kind."""
+    if not isinstance(item, str):
+        return check_calibrator(item, where)
+    if item.lower() not in METHODS[kind]:
+        raise ValueError(f"`{where}`: {unknown_method(item, METHODS[kind], kind)}")
+    return METHODS[kind][item.lower()].made(features=features)
+
+
+def unknown_method(name: str, offered: Iterable[str], what: str) -> str:
+    """What is wrong with a name that is none of those offered.
+
+    >>> unknown_method("quantil", ["scale", "quantile"], "distributions")
+    "method 'quantil' is not known, 'quantile' perhaps; these are: scale, quantile."
+    """
+    offered = list(offered)
+    exists = name.lower() in {AUTO, *(each for table in METHODS.values() for each in table)}
+    close = get_close_matches(name.lower(), offered, 1)
+    text = f"is not for {what}" if exists else "is not known"
+    text += f", {close[0]!r} perhaps" if close and not exists else ""
+    return f"method {name!r} {text}; these are: {', '.join(offered)}."
+
+
+def takes_features(item: Any) -> bool:
+    """Whether a calibrator, or one of a name, takes features; what is neither does not."""
+    if isinstance(item, str):
+        return any("X" in table[item.lower()].takes.beside for table in METHODS.values() if item.lower() in table)
+    return hasattr(item, "fit") and hasattr(item, "transform") and "X" in takes_of(item).beside
 
 
 def ranks_of(names: Iterable[str], candidates: Mapping[str, Any]) -> tuple[int, ...]:
@@ -295,4 +330,6 @@ def task_of(candidates: Any) -> str:
         )
     items = list(candidates.values()) if isinstance(candidates, Mapping) else list(candidates or [])
     kinds = [takes_of(item).forecasts for item in items if hasattr(item, "fit") and hasattr(item, "transform")]
+    tables = [[kind for kind in METHODS if item.lower() in METHODS[kind]] for item in items if isinstance(item, str)]
+    kinds += [("scores",) for table in tables if table == ["scores"]]
     return "classification" if any(kind == ("scores",) for kind in kinds) else "auto"

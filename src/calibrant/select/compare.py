@@ -37,7 +37,8 @@ def compare(
     y : array-like (n,)
         Labels, or outcomes.
     candidates : dict of calibrators by name, list of calibrators, or None
-        None: every sensible one for such forecasts.
+        None: every sensible one for such forecasts. Those of the command line may be named, as in
+        ``["quantile", "stack"]``.
     sample_weight : array-like (n,), optional
         Frequencies; equal rows are never on both sides of a split.
     cv : int, tuple of ints or splitter, default 5

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
 from .auto import AutoCalibrator
-from .candidates import METHODS, is_installed
-
-AUTO = "auto"
+from .candidates import AUTO, METHODS, is_installed, unknown_method
 
 
 def methods_for(kind: str) -> dict[str, Callable[[], Any]]:
@@ -73,11 +70,7 @@ def method(name: str | None, kind: str, what: str = "", *, features: bool = Fals
     first = methods_with_features(kind) if features else []
     chosen = next(iter([*first, *offered])) if name is None else name.lower()
     if chosen not in offered:
-        exists = any(chosen in methods_for(other) for other in METHODS)
-        close = get_close_matches(chosen, offered, 1)
-        text = f"is not for {what or kind}" if exists else "is not known"
-        text += f", {close[0]!r} perhaps" if close and not exists else ""
-        raise ValueError(f"method {name!r} {text}; these are: {', '.join(offered)}.")
+        raise ValueError(unknown_method(str(name), offered, what or kind))
     made = offered[chosen]()
     if features and chosen in methods_with_features(kind) and "features" in made.get_params(deep=False):
         made.set_params(features=True)
