@@ -84,6 +84,7 @@ def _fit_by_summaries(pieces: Iterator[TableRows], columns: Columns, calibrator:
         used = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         if used.parts[0].size:
             calibrator.partial_fit(*_learned_from(columns, used), **_beside(calibrator, used))
+        del rows, used  # before more are gathered
     if not hasattr(calibrator, "n_rows_"):
         refuse_unusable(seen, blank, columns)
     return calibrator.fit_summary(calibrator.summary_)

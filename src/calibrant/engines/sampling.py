@@ -18,8 +18,9 @@ def gathered(pieces: Iterable[TableRows]) -> Iterator[TableRows]:
     for piece in pieces:
         held.append(piece)
         if sum(map(len, held)) >= AT_ONCE:
-            yield TableRows.joined(held)
-            held = []
+            whole, held = TableRows.joined(held), []
+            yield whole
+            del whole
     if held:
         yield TableRows.joined(held)
 

@@ -155,8 +155,10 @@ def are_numbers(kind: pa.DataType) -> bool:
 
 
 def texts(column: pa.Array) -> NDArray[np.object_]:
-    """Labels as texts, so that a number and its name are one label."""
-    return np.asarray(_text(column).fill_null(MISSING).to_numpy(zero_copy_only=False), dtype=object)
+    """Labels as texts, so that a number and its name are one label; equal ones are one text in memory."""
+    coded = _text(column).fill_null(MISSING).dictionary_encode()
+    names = np.asarray(coded.dictionary.to_numpy(zero_copy_only=False), dtype=object)
+    return np.asarray(names[coded.indices.to_numpy()], dtype=object)
 
 
 def _text(column: pa.Array) -> pa.Array:

@@ -78,11 +78,13 @@ class _Counted:
         keys = array_of(table, "key")
         self.used = np.ones(len(keys), dtype=bool) if level is None else keys < UNUSED
         self.counts = array_of(table, "n")
-        table = table.filter(pa.array(self.used))
+        if not self.used.all():
+            table, keys = table.filter(pa.array(self.used)), keys[self.used]
         self.names, codes = labels_of(table, columns)
-        self.keys, self.before = keys[self.used] + 0.0, 0
-        order = np.lexsort([self.keys, codes])
-        self.codes, self.keys, self.order, self.table = codes[order], self.keys[order], order, table
+        self.table = table.drop_columns(["key", *(name for name in table.column_names if name[0] == "g")])
+        del table
+        self.order = np.lexsort([keys, codes])
+        self.codes, self.keys, self.before = codes[self.order], keys[self.order] + 0.0, 0
 
     @classmethod
     def of(
@@ -174,15 +176,23 @@ def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.
     if not columns.group:
         return [""], np.zeros(table.num_rows, dtype=np.intp)
     coded = [_coded(table[f"g{place}"].combine_chunks()) for place in range(len(columns.group))]
-    joined = np.zeros(table.num_rows, dtype=np.intp)
-    for names, codes in coded:
-        joined = joined * len(names) + codes
-    found, first, numbers = np.unique(joined, return_index=True, return_inverse=True)
-    labels = joint_labels(*(names[codes[first]] for names, codes in coded))
+    shape = [len(names) for names, _ in coded]
+    joined = np.ravel_multi_index([codes for _, codes in coded], shape) if len(coded) > 1 else coded[0][1]
+    found, numbers = _numbered(joined, int(np.prod(shape, dtype=np.float64).clip(max=2.0**62)))
+    places = np.unravel_index(found, shape)
+    labels = joint_labels(*(names[place] for (names, _), place in zip(coded, places, strict=True)))
     order = np.argsort(labels.astype(str), kind="stable")
     rank = np.empty(len(found), dtype=np.intp)
     rank[order] = np.arange(len(found))
     return [str(label) for label in labels[order]], rank[numbers]
+
+
+def _numbered(codes: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Different codes below ``most`` in increasing order, and the number of each row's; few are not sorted."""
+    if most > len(codes):
+        return np.unique(codes, return_inverse=True)
+    there = np.bincount(codes, minlength=most) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
 def _coded(column: pa.Array) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
