@@ -31,6 +31,7 @@ ROOMS = {
     "calibrant.report": "Report",
     "calibrant.engines": "Tables anywhere, and what a report holds",
     "calibrant.engines.tensors": "Tensors",
+    "calibrant.engines.mlflow": "MLflow",
     "calibrant.store": "Files",
     "calibrant.forecasters": "Forecasters",
     "calibrant.maps": "Maps",

@@ -108,7 +108,8 @@ def test_draws_of_posterior_predictions(rng):
 def test_what_is_missing_is_told(monkeypatch, tmp_path):
     from calibrant.engines import mlflow as models
 
-    for name in ("skpro", "mlflow"):
+    missing = ("skpro", "mlflow")
+    for name in {*missing, *(name for name in sys.modules if name.partition(".")[0] in missing)}:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "calibrant.adapters.skpro_objects", raising=False)
     with pytest.raises(ImportError, match="as_skpro needs skpro, which is not installed: pip install skpro"):

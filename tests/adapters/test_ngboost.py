@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
-from calibrant import CalibratedRegressor, metrics
+from calibrant import CalibratedClassifier, CalibratedRegressor, metrics
 from calibrant.adapters import as_distribution
 from calibrant.adapters.predicted import predicted_law
 
@@ -45,6 +45,18 @@ def test_a_fitted_model(rng):
     assert abs(metrics.coverage(y[350:], model.predict_dist(X[350:]), coverage=0.8) - 0.8) < 0.1
     with pytest.raises(NotFittedError, match="NGBRegressor instance is not fitted yet"):
         CalibratedRegressor(FrozenEstimator(ngboost.NGBRegressor())).fit(X, y)
+
+
+def test_classifiers_number_their_classes(rng):
+    X = rng.normal(size=(300, 1))
+    label = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    base = ngboost.NGBClassifier(n_estimators=10, verbose=False, random_state=0)
+    model = CalibratedClassifier(base, cv=2).fit(X, label)
+    assert np.corrcoef(model.predict_proba(X)[:, 1], X[:, 0])[0, 1] > 0.8
+    frozen = CalibratedClassifier(FrozenEstimator(base.fit(X[:100], label[:100]))).fit(X[100:], label[100:])
+    assert frozen.score(X[100:], label[100:]) > 0.65
+    with pytest.raises(ValueError, match="classes of the base model"):
+        CalibratedClassifier(FrozenEstimator(base)).fit(X[100:], np.array(["no", "yes"])[label[100:]])
 
 
 def test_classes_are_refused():

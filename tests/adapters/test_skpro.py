@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold
 
 from calibrant import CalibratedRegressor, QuantileCalibrator, ScaleCalibrator, metrics
@@ -78,6 +79,10 @@ def test_regressors(rng):
     y = X[0].to_numpy() + rng.normal(size=120)
     model = CalibratedRegressor(ResidualDouble(LinearRegression()), cv=3).fit(X, pd.Series(y))
     assert model.forecast_kind_ == "predict_proba"
+    fitted = ResidualDouble(LinearRegression()).fit(X[:60], pd.DataFrame(y[:60]))
+    frozen = CalibratedRegressor(FrozenEstimator(fitted)).fit(X[60:], y[60:])
+    raw = frozen.predict_dist(X, calibrated=False)
+    np.testing.assert_allclose(raw.std(), np.sqrt(fitted.predict_proba(X).var().iloc[:, 0]))
     low, high = model.predict_interval(X, 0.9).T
     assert 0.8 < np.mean((low <= y) & (y <= high)) < 0.98
 

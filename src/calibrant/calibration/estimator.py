@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._types import Labels, Weights
+from ..adapters.nested import innermost
 from .crossfit import Fold, Sample, cross_fit, fit_on, groups_to_split, make_splitter, split_rows
 from .routing import metadata_router, route
 from .same_rows import warn_if_seen, warn_same
@@ -132,7 +133,7 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
         """Forecasts of a model that is fitted, by whatever sign: NGBoost's has none that scikit-learn would see."""
         try:
             return read(base, sample.X)
-        except Exception:
+        except (AttributeError, TypeError):
             base.fit(sample.X, sample.y)  # fits nothing, but tells where it should have been
             raise
 
@@ -156,7 +157,7 @@ class CalibratedEstimator(MetaEstimatorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         """Inputs are the base model's affair."""
         tags = super().__sklearn_tags__()
-        if hasattr(self._base(), "__sklearn_tags__"):  # models of other libraries may have none
+        if hasattr(innermost(self._base()), "__sklearn_tags__"):  # models of other libraries may have none
             tags.input_tags = get_tags(self._base()).input_tags
         tags.input_tags.pairwise = False
         return tags

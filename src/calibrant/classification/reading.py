@@ -35,7 +35,7 @@ class ClassReading:
         if self.method == "predict_joint_log_proba":
             model, X = descend(model, X)
         output = to_array(getattr(model, self.method)(X), f"{self.method}(X)")
-        known = np.asarray(model.classes_)
+        known = _known(model, output)
         codes = encode(known, self.classes, "classes of the base model")
         if len(known) == 1:
             return _filled(np.full((len(output), 1), float(self.kind == "probabilities")), codes, self)
@@ -46,6 +46,12 @@ class ClassReading:
                 "one for each is wanted. One class against one? Use decision_function_shape='ovr'."
             )
         return table if len(known) == len(self.classes) else _filled(table.values, codes, self)
+
+
+def _known(model: Any, output: Array) -> NDArray[Any]:
+    """Classes of the columns of a fitted model; one that has no classes_, as NGBoost's, numbers them from 0."""
+    found = getattr(model, "classes_", None)
+    return np.arange(max(output.shape[1:], default=2)) if found is None else np.asarray(found)
 
 
 def _filled(values: Array, codes: Codes, reading: ClassReading) -> ClassScores:
