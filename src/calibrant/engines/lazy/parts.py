@@ -62,11 +62,9 @@ def parts_by_group(
     return found
 
 
-def array_of(table: pa.Table | pa.RecordBatch, name: str) -> Array:
+def array_of(table: pa.Table, name: str) -> Array:
     """A column of numbers."""
-    column = table[name]
-    plain = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
-    return np.asarray(plain, dtype=np.float64)
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
 def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:

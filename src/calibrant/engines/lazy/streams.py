@@ -20,7 +20,7 @@ from .rows import Scored
 
 STREAMING = ("polars", "duckdb")
 FEWEST = 64  # groups among the first rows, below which each is worth a finer grid
-_AT_ONCE = 1 << 20  # rows of many groups
+_MERGED, _AT_ONCE = 1 << 19, 1 << 20  # rows that are counted together, without groups and with many
 _HALF = 6  # of asinh x on both sides: what lies beyond is kept apart
 _MOST_CELLS = 1 << 23  # of all groups, occupied or not
 _MOST_APART = 1 << 20  # rows
@@ -69,25 +69,25 @@ class _Pieces:
 def of_all(rows: Any, scored: Scored) -> Streamed:
     """Sums over all prepared rows, in the finest cells that a grid keeps."""
     pieces, whole = _Pieces(rows), None
-    for batch in pieces:
-        part = _part(batch, scored, None if whole is None else whole.grid.level)
+    for table in pieces.gathered(_MERGED):
+        part = _part(table, scored, None if whole is None else whole.grid.level)
         whole = part if whole is None else whole.merge(part)
     return Streamed({} if whole is None else {"": whole}, pieces.rows, pieces.unused)
 
 
-def _part(batch: pa.RecordBatch, scored: Scored, finest: int | None) -> Part:
-    x = array_of(batch, "x")
+def _part(table: pa.Table, scored: Scored, finest: int | None) -> Part:
+    x = array_of(table, "x")
     extremes = {}
     for name, value in scored.extremes.items():
-        values = x if value is None else array_of(batch, name)
+        values = x if value is None else array_of(table, name)
         extremes[name] = (float(values.min()), float(values.max()))
-    return Part(NestedGrid.of(x, _masses(batch, scored), finest=finest), len(x), extremes)
+    return Part(NestedGrid.of(x, _masses(table, scored), finest=finest), len(x), extremes)
 
 
-def _masses(batch: Any, scored: Scored) -> list[Array | None]:
-    there = set(batch.schema.names)
+def _masses(table: pa.Table, scored: Scored) -> list[Array | None]:
+    there = set(table.column_names)
     names = [f"m{place}" for place in range(len(scored.masses))]
-    return [array_of(batch, name) if name in there else None for name in names]
+    return [array_of(table, name) if name in there else None for name in names]
 
 
 def of_groups(rows: Any, columns: Columns, scored: Scored, level: int) -> Streamed | None:
