@@ -5,7 +5,7 @@ the normal forecasts. Each job is a process of its own; CPU seconds are those of
 the imports (and the start of Spark) on, memory is their peak, all included. Promised: counts identical to those of the
 rows, sums within 1e-12, maps within 1e-6 in probability of the exact default fit, measures within 1e-6 of those of the
 rows; at most 3 times the CPU of reading for arrow, polars and duckdb, in constant memory; 10 000 groups in 1e7 rows
-within 60 CPU seconds and 1 GB on arrow and duckdb, the group of 5 rows among them with a std within a quarter of that of
+within 60 CPU seconds and 1 GB on arrow and duckdb, a group of 5 rows among them with a std within a quarter of that of
 all; plans without Python; a task that fails once changes nothing.
 """
 
