@@ -6,11 +6,13 @@ from scipy.special import ndtr
 from calibrant import (
     BetaCalibrator,
     GroupedCalibrator,
+    IsotonicCalibrator,
     Normal,
     PlattCalibrator,
     QuantileCalibrator,
     ResidualCalibrator,
     ScaleCalibrator,
+    TemperatureCalibrator,
 )
 from calibrant.engines import arrow
 from calibrant.engines.added import Added
@@ -257,6 +259,8 @@ def test_probabilities_and_few_groups_are_expressions_too(engine, monkeypatch):
     cases = [
         (Columns("classes", names, names, "label"), PlattCalibrator(clip=0.2)),
         (Columns("classes", names, names, "label"), BetaCalibrator()),
+        (Columns("classes", names, names, "label"), TemperatureCalibrator()),
+        (Columns("classes", names, names, "label"), IsotonicCalibrator()),
         (shops, GroupedCalibrator(ScaleCalibrator())),
     ]
     fitted = [(arrow.fit(table, *case), case[0]) for case in cases]

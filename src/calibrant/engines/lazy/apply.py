@@ -28,7 +28,8 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
 
     A map that all rows share makes of a normal forecast's quantile :math:`\mu + \sigma c`, with one c for each level:
     an expression of the engine's own, with no Python in it. Intervals, means and standard deviations are alike, and so
-    are up to 64 groups in one column, and probabilities by Platt's and beta curves. Whatever else there is (calibrators
+    are up to 64 groups in one column, and probabilities by temperature and by Platt's, beta and isotonic curves, these
+    of up to 64 knots. Whatever else there is (calibrators
     that look at the forecast or at features, quantile columns, samples, more groups) is worked out batch by batch:
     `mapInArrow` of Spark, `map_partitions` of Dask, `map_batches` of Polars.
 

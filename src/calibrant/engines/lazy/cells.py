@@ -6,23 +6,19 @@ The cell of a number is :math:`\lfloor 2^\ell \operatorname{asinh} x\rfloor`, as
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..._checks import Array
-from ...numerics.grid_counts import starts
-from ...numerics.nested_grid import MOST, NestedGrid
+from ...numerics.nested_grid import MOST
 from ...tables.columns import Columns
-from ...tables.rows import texts
-from ..analysis import joint_labels
 from .frames import chosen, worked_out
+from .parts import Part, array_of, labels_of, parts_by_group
 from .rows import Scored, prepared, uses
+from .streams import Streamed, of_all, of_groups, streams
 
 FIRST = 12  # level at which rows are counted; where cells are few, a second count is finer
 COARSE = 6  # the same for many groups
@@ -31,15 +27,6 @@ _MOST_CELLS = 1 << 21  # of all groups together
 _ENOUGH = 256  # cells between the smallest and the largest number, for groups
 UNUSED = 1 << 40  # the key of rows that are not used
 _LEAST = 1e-300  # by which numbers below 0 are in cells below 0
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Sums over the rows of a group: a grid, how many rows, and the smallest and largest value of what was asked."""
-
-    grid: NestedGrid
-    n_rows: int
-    extremes: dict[str, tuple[float, float]]
 
 
 def celled(rows: Any, level: int) -> Any:
@@ -59,6 +46,9 @@ def keyed(rows: Any, key: Any) -> Any:
 def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part], dict[int, int], int]:
     """Sums by group, "" where there are none, how many of the other rows are good for what, and the number of all."""
     rows = prepared(frame, columns, scored)
+    streamed = _streamed(rows, columns, scored) if streams(frame) else None
+    if streamed is not None:
+        return streamed.parts, uses(frame, columns, scored) if streamed.unused else {}, streamed.rows
     level: int | None = COARSE if columns.group else FIRST
     found = _Counted.of(rows, columns, scored, level)
     total = int(found.counts.sum())
@@ -70,8 +60,25 @@ def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part
     return found.parts(), others, total
 
 
+def _streamed(rows: Any, columns: Columns, scored: Scored) -> Streamed | None:
+    """Sums over rows as they come; None where the cells of groups are to be finer."""
+    if not columns.group:
+        return of_all(rows, scored)
+    found = of_groups(rows, columns, scored, COARSE)
+    if found is None or found.rows - found.unused <= FEW:
+        return None
+    ends = [end for part in found.parts.values() for end in part.grid.keys[[0, -1]]]
+    return found if _group_level(COARSE, min(ends), max(ends), len(found.parts)) == COARSE else None
+
+
+def _group_level(level: int, low: float, high: float, groups: int) -> int:
+    """The level at which groups are counted, whose cells of another level reach from low to high."""
+    wanted = MOST if groups * 4 * MOST <= _MOST_CELLS else _ENOUGH
+    return max(level, int(np.ceil(np.log2(wanted / (np.ldexp(high + 1, -level) - np.ldexp(low, -level))))))
+
+
 class _Counted:
-    """What an engine has counted, a row for each group and cell, in this order."""
+    """What an engine has counted, a row for each group and cell."""
 
     def __init__(self, table: pa.Table, columns: Columns, scored: Scored, level: int | None) -> None:
         self.level, self.columns, self.scored = level, columns, scored
@@ -80,11 +87,9 @@ class _Counted:
         self.counts = array_of(table, "n")
         if not self.used.all():
             table, keys = table.filter(pa.array(self.used)), keys[self.used]
-        self.names, codes = labels_of(table, columns)
+        self.names, self.codes = labels_of(table, columns)
         self.table = table.drop_columns(["key", *(name for name in table.column_names if name[0] == "g")])
-        del table
-        self.order = np.lexsort([keys, codes])
-        self.codes, self.keys, self.before = codes[self.order], keys[self.order] + 0.0, 0
+        self.keys, self.before = keys + 0.0, 0
 
     @classmethod
     def of(
@@ -121,83 +126,29 @@ class _Counted:
         rows, groups = int(self.counts[self.used].sum()), len(self.names)
         if rows <= FEW:
             return None
-        low, high = (np.ldexp(self.keys.min(), -self.level), np.ldexp(self.keys.max() + 1, -self.level))
         if not self.columns.group:
             if len(self.keys) > MOST:
                 return self.level
             if len(self.keys) == self.before:
                 return None
-            return max(self.level + 2, int(np.log2(8 * MOST / (high - low))))
-        wanted = MOST if groups * 4 * MOST <= _MOST_CELLS else _ENOUGH
-        return max(self.level, int(np.ceil(np.log2(wanted / (high - low)))))
+            width = np.ldexp(self.keys.max() + 1 - self.keys.min(), -self.level)
+            return max(self.level + 2, int(np.log2(8 * MOST / width)))
+        return _group_level(self.level, self.keys.min(), self.keys.max(), groups)
 
     def parts(self) -> dict[str, Part]:
         """Sums by group."""
-        table, order = self.table, self.order
-        first = starts(self.codes.astype(np.float64))
-        new = np.concatenate([[True], (np.diff(self.codes) != 0) | (np.diff(self.keys) != 0)])
-        cells = np.flatnonzero(new)
-        add = [np.add.reduceat(values, cells) for values in self._sums()]
-        keys, half = self.keys[cells], len(add) // 2
-        mass, moment = np.array(add[:half]), np.array(add[half:])
-        if self.level is None:
-            moment = mass * keys
-        ends = [*np.flatnonzero(np.isin(cells, first)), len(cells)]
-        counts = np.add.reduceat(array_of(table, "n")[order], first)
-        reach = {
-            name: (
-                np.minimum.reduceat(array_of(table, f"least_{name}")[order], first),
-                np.maximum.reduceat(array_of(table, f"most_{name}")[order], first),
-            )
-            for name in self.scored.extremes
-        }
-        found = {}
-        for place, (start, end) in enumerate(pairwise(ends)):
-            grid = NestedGrid(keys[start:end], mass[:, start:end], moment[:, start:end], self.level).coarsened()
-            extremes = {name: (float(low[place]), float(high[place])) for name, (low, high) in reach.items()}
-            found[self.names[int(self.codes[first[place]])]] = Part(grid, int(counts[place]), extremes)
-        return found
+        groups = len(self.names)
+        reach = {name: (np.full(groups, np.inf), np.full(groups, -np.inf)) for name in self.scored.extremes}
+        for name, (low, high) in reach.items():
+            np.minimum.at(low, self.codes, array_of(self.table, f"least_{name}"))
+            np.maximum.at(high, self.codes, array_of(self.table, f"most_{name}"))
+        rows = np.bincount(self.codes, array_of(self.table, "n"), groups).astype(np.float64)
+        return parts_by_group(self.names, (self.codes, self.keys, *self._sums()), self.level, rows, reach)
 
-    def _sums(self) -> list[Array]:
-        """Masses, then moments, in order of groups and cells."""
+    def _sums(self) -> tuple[Array, Array]:
+        """Masses and moments."""
         places = range(len(self.scored.masses))
         there = set(self.table.column_names)
-        names = [f"m{place}" if f"m{place}" in there else "n" for place in places] + [f"x{place}" for place in places]
-        return [array_of(self.table, name)[self.order] for name in names]
-
-
-def array_of(table: pa.Table, name: str) -> Array:
-    """A column of numbers."""
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
-
-
-def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
-    """Groups as tables name them, and the number of each row's; texts are made of the different ones only."""
-    if not columns.group:
-        return [""], np.zeros(table.num_rows, dtype=np.intp)
-    coded = [_coded(table[f"g{place}"].combine_chunks()) for place in range(len(columns.group))]
-    shape = [len(names) for names, _ in coded]
-    joined = np.ravel_multi_index([codes for _, codes in coded], shape) if len(coded) > 1 else coded[0][1]
-    found, numbers = _numbered(joined, int(np.prod(shape, dtype=np.float64).clip(max=2.0**62)))
-    places = np.unravel_index(found, shape)
-    labels = joint_labels(*(names[place] for (names, _), place in zip(coded, places, strict=True)))
-    order = np.argsort(labels.astype(str), kind="stable")
-    rank = np.empty(len(found), dtype=np.intp)
-    rank[order] = np.arange(len(found))
-    return [str(label) for label in labels[order]], rank[numbers]
-
-
-def _numbered(codes: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Different codes below ``most`` in increasing order, and the number of each row's; few are not sorted."""
-    if most > len(codes):
-        return np.unique(codes, return_inverse=True)
-    there = np.bincount(codes, minlength=most) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
-
-
-def _coded(column: pa.Array) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-    """Different labels, and the number of each row's."""
-    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    coded = plain.dictionary_encode(null_encoding="encode")
-    names, codes = np.unique(texts(coded.dictionary).astype(str), return_inverse=True)
-    return names.astype(object), codes[coded.indices.to_numpy()]
+        names = [f"m{place}" if f"m{place}" in there else "n" for place in places]
+        mass = np.array([array_of(self.table, name) for name in names])
+        return mass, np.array([array_of(self.table, f"x{place}") for place in places])

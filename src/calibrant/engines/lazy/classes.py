@@ -15,8 +15,8 @@ from ...classification.binary import LEAST_CLIP
 from ...summaries import ClassSummary
 from ...tables.columns import Columns
 from ...tables.rows import TRUTH
-from .cells import Part
 from .frames import all_of, chosen, is_finite, number
+from .parts import Part
 from .rows import LABEL, SHARE, TOTAL, Scored
 
 

@@ -18,8 +18,9 @@ from ...tables.lazy_frames import has_dots
 from ..arrow import refuse_unusable
 from ..measuring import LEVELS, as_measures, by_group, law_sums, measured_by_batches, sums_by
 from .apply import standard
-from .cells import UNUSED, array_of, celled, keyed, labels_of
+from .cells import UNUSED, celled, keyed
 from .frames import frame_of, number, worked_out
+from .parts import array_of, labels_of
 from .rows import BLANK, NO_WEIGHT, Scored, prepared, refuse_faults, uses
 from .scores import log_spread, normal
 

@@ -16,9 +16,10 @@ from ...tables.columns import Columns
 from ...tables.lazy_frames import has_dots
 from ...tables.roles import RoleError
 from .. import arrow
-from .cells import Part, summed
+from .cells import summed
 from .classes import class_summary, problems
 from .frames import frame_of
+from .parts import Part
 from .rows import BLANK, BY_ROWS, NO_WEIGHT, Scored, refuse_faults
 from .scores import scored, summary_of
 

@@ -15,8 +15,8 @@ from ...regression.residual import RATIOS, RESIDUALS
 from ...summaries import GroupedSummary, ScoreSummary, SpreadSummary, Summary
 from ...summaries.scores import NORMAL
 from ...tables.columns import Columns
-from .cells import Part
 from .frames import all_of, chosen, is_finite, number
+from .parts import Part
 from .rows import BY_ROWS, FAR, FARTHEST, SPREAD, Scored
 
 _HUGE = 1e150  # its square is a number
