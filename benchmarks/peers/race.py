@@ -9,15 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from ..forked import Found
 from .job import OURS, Job
 
 ERRORS, SHARE, RIGHT = 2.0, 1e-4, 1e-6  # standard errors, part of the peer's loss, error of a measure
-
-Found = dict[str, Any]
 
 
 class Stable:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..forked import Found
 from ..timing import Note
 from .catalogue import JOBS, LIBRARIES
 from .job import OURS
-from .race import Found, Stable, race
+from .race import Stable, race
 
 FOLDER = Path(__file__).resolve().parents[1] / "results"
 PROMISED = 0.9
