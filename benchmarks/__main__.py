@@ -31,6 +31,7 @@ from benchmarks import (  # noqa: E402
     peers,
     recalibration,
     report,
+    scaling,
     summaries,
     tables,
     tensors,
@@ -38,6 +39,7 @@ from benchmarks import (  # noqa: E402
 
 TABLES = {
     "peers": peers.lines,
+    "scaling": scaling.lines,
     "recalibration": recalibration.lines,
     "ensembles": ensembles.lines,
     "laws": laws.lines,

@@ -1,7 +1,7 @@
 """CPU seconds of 1e3 to 1e8 rows beside a sort and one pass, and the exponent that they grow with.
 
-``python -m benchmarks scaling`` prints a line for each task and size and writes ``benchmarks/results/scaling.json``. Each
-point is measured in a process of its own: the best of up to five runs below 1e7 rows, one run from there on, stopped
+``python -m benchmarks scaling`` prints a line for each task and size and writes ``benchmarks/results/scaling.json``.
+Each point is measured in a process of its own: the best of five runs below 1e7 rows, one run from there on, stopped
 after a minute or at 12 GiB. The exponent is the slope of log seconds over log rows from 1e5 rows on, by least squares.
 """
 
@@ -110,8 +110,7 @@ TASKS: dict[str, tuple[str, Callable[[int], Work]]] = {
 
 def lines() -> Iterator[Note]:
     """A line for each task and size, then the exponents; results are written."""
-    from .peers.catalogue import OURS
-    from .results import keep_scaling
+    from .kept import keep
 
     records: list[Found] = []
     for task, (words, make) in TASKS.items():
@@ -121,7 +120,7 @@ def lines() -> Iterator[Note]:
             yield Note(f"{words:44s} {n:>11,d}  {_told(found)}")
     for task, slope in exponents(records).items():
         yield Note(f"{TASKS[task][0]:44s} seconds grow as rows to the power of {slope:.2f}")
-    keep_scaling(records, [OURS])
+    keep("scaling", records, ["calibrant"])
 
 
 def _measured(make: Callable[[int], Work], n: int, to: Connection) -> Found:

@@ -1,7 +1,7 @@
 """Beside every peer: the same arrays, CPU seconds, peak of memory and quality, job by job.
 
-``python -m benchmarks peers [--only NAME]`` runs the jobs whose name begins so, prints a line for each entry and
-writes ``benchmarks/results/peers.json``; of all jobs, ``benchmarks/RESULTS.md`` is made anew.
+``python -m benchmarks peers [--only NAME]`` runs the jobs, or those whose name begins so, and prints a line for each
+entry. Of all jobs, ``benchmarks/results/peers.json`` and ``benchmarks/RESULTS.md`` are made anew.
 
 A **job** is one piece of work on the same arrays, with the same result or a result of the same kind, that calibrant
 and at least one peer can do: a map fitted to n rows and applied to n others, a measure of n rows, intervals, a

@@ -85,7 +85,7 @@ def _wrong(ours: Found, theirs: Found) -> bool:
 
 def _worse(ours: np.ndarray, theirs: np.ndarray) -> bool:
     """By more than two standard errors of the difference of the same rows, and by more than a ten-thousandth."""
-    if not np.isfinite(theirs.mean()):
+    if not (np.isfinite(ours.mean()) and np.isfinite(theirs.mean())):
         return not np.isfinite(ours.mean())
     gap = ours - theirs
     error = gap.std(ddof=1) / np.sqrt(len(gap))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 from ..forked import Found
 from ..timing import Note
@@ -13,13 +10,12 @@ from .catalogue import JOBS, LIBRARIES
 from .job import OURS
 from .race import Stable, race
 
-FOLDER = Path(__file__).resolve().parents[1] / "results"
 PROMISED = 0.9
 
 
 def lines(only: str = "") -> Iterator[Note]:
     """A line for each entry, then the count; of all jobs, results are written."""
-    from ..machine import machine
+    from ..kept import keep
 
     records: list[Found] = []
     with Stable() as stable:
@@ -34,8 +30,8 @@ def lines(only: str = "") -> Iterator[Note]:
     first = sum(counted.values())
     missed = first < PROMISED * len(counted)
     yield Note(f"first in {first} of {len(counted)} shared rows, {PROMISED:.0%} promised", missed=missed)
-    path = FOLDER / ("peers.json" if not only else f"peers {only}.json")
-    keep(path, {"machine": machine([*LIBRARIES]), "records": records})
+    if not only:
+        keep("peers", records, LIBRARIES)
 
 
 def shared(records: list[Found]) -> dict[tuple[str, int], bool]:
@@ -57,9 +53,3 @@ def entry_line(found: Found) -> str:
     ahead = "" if found["who"] == OURS or found["ahead"] else f"  NOT FIRST: {found['behind_in']}"
     numbers = f"{found['seconds'] * 1e3:11.2f} ms {found['peak_mib']:9.1f} MiB  {found['quality']:.6g}"
     return f"{head} {numbers}  {beside}{ahead}"
-
-
-def keep(path: Path, content: Any) -> None:
-    """Write JSON that reads well in a diff."""
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
