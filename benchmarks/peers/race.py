@@ -13,10 +13,11 @@ from typing import Self
 
 import numpy as np
 
-from ..forked import Found
+from ..forked import SECONDS, Found
 from .job import OURS, Job
 
 ERRORS, SHARE, RIGHT = 2.0, 1e-4, 1e-6  # standard errors, part of the peer's loss, error of a measure
+FAR = 5  # times the limit
 
 
 class Stable:
@@ -50,19 +51,37 @@ class Stable:
         return dict(json.loads(line)) if line else {"failed": "not installed, or does not import"}
 
 
-def race(stable: Stable, job: Job, rows: int) -> Iterator[Found]:
-    """A record for each entry; those of peers say whether calibrant is ahead."""
+def race(stable: Stable, job: Job) -> Iterator[Found]:
+    """A record for each size and entry; those of peers say whether calibrant is ahead."""
+    before: dict[str, Found] = {}
+    for rows in job.sizes:
+        for found in _at_one_size(stable, job, rows, before):
+            before[found["who"]] = found
+            yield found
+
+
+def _at_one_size(stable: Stable, job: Job, rows: int, before: dict[str, Found]) -> Iterator[Found]:
     with tempfile.TemporaryDirectory() as folder:
         ours: Found = {}
         for number, who in enumerate(sorted(job.entries, key=lambda who: who != OURS)):
             path = Path(folder) / f"{number}.npy"
-            found = {"job": job.name, "rows": rows, "who": who} | stable.ask(who, job, rows, path)
+            answer = hopeless(before.get(who), rows) or stable.ask(who, job, rows, path)
+            found = {"job": job.name, "rows": rows, "who": who} | answer
             found["each"] = np.load(path) if path.exists() else None
             if who == OURS:
                 ours = found
             else:
                 found |= verdict(ours, found, exact=job.quality.exact)
             yield {key: value for key, value in found.items() if key != "each"}
+
+
+def hopeless(fewer: Found | None, rows: int) -> Found | None:
+    """What stops an entry before it starts: with as many seconds a row as with fewer rows, five minutes or more."""
+    if fewer is None or "failed" in fewer:
+        return None
+    if "stopped" in fewer or fewer["seconds"] * rows / fewer["rows"] >= FAR * SECONDS:
+        return {"stopped": f"over {SECONDS} s, by its seconds a row with fewer rows"}
+    return None
 
 
 def verdict(ours: Found, theirs: Found, *, exact: bool) -> Found:

@@ -22,10 +22,9 @@ def lines(only: str = "") -> Iterator[Note]:
         for job in JOBS:
             if not job.name.startswith(only):
                 continue
-            for rows in job.sizes:
-                for found in race(stable, job, rows):
-                    records.append(found)
-                    yield Note(entry_line(found))
+            for found in race(stable, job):
+                records.append(found)
+                yield Note(entry_line(found))
     counted = shared(records)
     first = sum(counted.values())
     missed = first < PROMISED * len(counted)
