@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
     }
     missed = 0
     for name in given.names or list(TABLES):
-        print(f"\n{name}: CPU seconds of one thread, best of 5")
+        print(f"\n{name}: CPU seconds of one thread, the best of several runs")
         for line in TABLES[name](**options.get(name, {})):
             print(line, flush=True)
             missed += line.missed

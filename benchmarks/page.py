@@ -26,7 +26,7 @@ GROUPS = {
 HEAD = """# Results beside other libraries
 
 Made by `make bench`; not to be edited. What a job is, how it is measured and who is ahead is written in
-`benchmarks/peers/__init__.py`, before anything was measured. CPU seconds of one thread.
+`benchmarks/peers/__init__.py`. CPU seconds of one thread.
 """
 
 
@@ -57,8 +57,8 @@ def _peers(content: dict[str, Any]) -> Iterator[str]:
     yield _rows(_by_library(records))
     yield "\n## Where calibrant is not first\n"
     yield from _not_first(records)
-    yield "\n## Not compared\n"
-    yield from _not_compared(records)
+    yield "\n## Stopped or failed\n"
+    yield from _ended(records)
     for group, words in GROUPS.items():
         yield f"\n## {words}\n"
         yield _table(("job", "rows", "library", "CPU ms", "× ours", "× floor", "MiB", "quality", ""))
@@ -101,10 +101,10 @@ def _not_first(records: list[Found]) -> Iterator[str]:
     yield _rows(rows)
 
 
-def _not_compared(records: list[Found]) -> Iterator[str]:
+def _ended(records: list[Found]) -> Iterator[str]:
     ended = [each for each in records if "seconds" not in each]
     if not ended:
-        yield "All entries came to an end."
+        yield "None."
         return
     yield _table(("job", "rows", "library", "how it ended"))
     yield _rows((NAMED[e["job"]].words, _count(e["rows"]), e["who"], _end(e)) for e in ended)

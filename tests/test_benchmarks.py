@@ -15,11 +15,15 @@ from benchmarks.peers.job import FLOORS, OURS
 from benchmarks.peers.race import hopeless, verdict
 from benchmarks.peers.tables import shared
 from benchmarks.peers.worker import measured
-from benchmarks.scaling import exponents
+from benchmarks.scaling import TASKS, exponents
 
 
 def test_the_page_is_made_of_what_was_kept():
-    assert page(kept()) == PAGE.read_text(encoding="utf-8")
+    content = kept()
+    assert page(content) == PAGE.read_text(encoding="utf-8")
+    measured_in = {(each["job"], each["rows"], each["who"]) for each in content["peers"]["records"]}
+    assert measured_in == {(job.name, rows, who) for job in JOBS for rows in job.sizes for who in job.entries}
+    assert {each["task"] for each in content["scaling"]["records"]} == set(TASKS)
 
 
 def test_jobs_are_sound():
@@ -84,7 +88,5 @@ def test_who_is_not_compared_is_not_counted():
 
 
 def test_exponents_are_slopes_in_logarithms():
-    from benchmarks.scaling import TASKS
-
     records = [{"task": task, "rows": n, "seconds": 3e-9 * n**1.5} for task in TASKS for n in (10**5, 10**6, 10**7)]
     assert exponents(records) == pytest.approx(dict.fromkeys(TASKS, 1.5))
