@@ -16,6 +16,7 @@ OLDEST := .venv-oldest
 DOCS := .venv-docs
 ENGINES := .venv-engines
 PACKAGES := .venv-packages
+BENCH := .venv-bench
 PYTHONS := 3.12 3.13
 BIN := $(VENV)/bin
 
@@ -81,8 +82,8 @@ lint: $(VENV)/.stamp-test  ## style, types and import contract only
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.stamp-bench  ## speed, side by side with peers
-	$(BIN)/python -m benchmarks
+bench: $(BENCH)/.stamp  ## speed and quality, side by side with peers; writes benchmarks/RESULTS.md
+	PYTHONPATH=src:. $(BENCH)/bin/python -m benchmarks
 
 mutants: $(VENV)/.stamp-test  ## small changes of the package, and whether the tests tell; MUTANTS_ARGS="--help"
 	$(BIN)/python -m tests.mutants --jobs $(WORKERS) $(MUTANTS_ARGS)
@@ -127,6 +128,9 @@ $(VENV)/.stamp-app: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[app]"
 	touch $@
 
-$(VENV)/.stamp-bench: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+# netcal and probmetrics need torch, of which one version is known to do.
+$(BENCH)/.stamp: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --no-compile torch==2.13.0
+	$(BENCH)/bin/python -m pip install --quiet --no-compile --editable ".[bench]"
 	touch $@

@@ -1,6 +1,7 @@
 """``python -m benchmarks [name …] [--device cuda --rows 1e9]``: print the tables; exit 1 if a promise is missed.
 
-``floor`` is measured beside an older copy: ``python -m benchmarks floor --old DIR [--only TASK]``.
+``floor`` is measured beside an older copy: ``python -m benchmarks floor --old DIR [--only TASK]``;
+``peers`` beside other libraries: ``python -m benchmarks peers [--only JOB]``.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ from benchmarks import (  # noqa: E402
     large,
     laws,
     many_classes,
+    peers,
     recalibration,
     report,
+    scaling,
     summaries,
     tables,
     tensors,
 )
 
 TABLES = {
+    "peers": peers.lines,
+    "scaling": scaling.lines,
     "recalibration": recalibration.lines,
     "ensembles": ensembles.lines,
     "laws": laws.lines,
@@ -62,15 +67,16 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--device", default="cpu", help="of tensors: cpu, cuda")
     parser.add_argument("--rows", default=1e6, type=float, help="of tensors")
     parser.add_argument("--old", help="working tree of an older commit, for floor")
-    parser.add_argument("--only", default="", help="tasks of floor whose name begins with this")
+    parser.add_argument("--only", default="", help="tasks of floor and jobs of peers whose name begins with this")
     given = parser.parse_args(arguments)
     options: dict[str, dict[str, Any]] = {
         "tensors": {"device": given.device, "rows": given.rows},
+        "peers": {"only": given.only},
         "floor": {"old": given.old, "only": given.only},
     }
     missed = 0
     for name in given.names or list(TABLES):
-        print(f"\n{name}: CPU seconds of one thread, best of 5")
+        print(f"\n{name}: CPU seconds of one thread, the best of several runs")
         for line in TABLES[name](**options.get(name, {})):
             print(line, flush=True)
             missed += line.missed

@@ -217,12 +217,21 @@ def adaptive_scores(p: Array, u: Array, penalty: float = 0.0, free_classes: int 
     ordered = np.take_along_axis(p, order, axis=1)
     before = np.cumsum(ordered, axis=1) - ordered
     place = np.arange(p.shape[1])
-    new = np.diff(ordered, axis=1, prepend=np.inf) != 0
-    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-    ends = np.diff(ordered, axis=1, append=-np.inf) != 0
-    last = np.minimum.accumulate(np.where(ends, place, p.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    values = np.take_along_axis(before, first, axis=1) + u[:, None] * ordered
-    values += penalty * np.maximum(last + 1 - free_classes, 0)
+    last = place
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        before, last = _among_equals(ordered, before, place)
+    values = before + u[:, None] * ordered
+    if penalty:
+        values += penalty * np.maximum(last + 1 - free_classes, 0)
     out = np.empty_like(p)
     np.put_along_axis(out, order, values, axis=1)
     return out
+
+
+def _among_equals(ordered: Array, before: Array, place: Any) -> tuple[Array, Any]:
+    """What lies before the first of equal probabilities, and the place of the last, (n, K) both."""
+    new = np.diff(ordered, axis=1, prepend=np.inf) != 0
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    ends = np.diff(ordered, axis=1, append=-np.inf) != 0
+    last = np.minimum.accumulate(np.where(ends, place, len(place))[:, ::-1], axis=1)[:, ::-1]
+    return np.take_along_axis(before, first, axis=1), last

@@ -75,7 +75,9 @@ class Full(Design):
     r"""A weight for each pair of classes and an intercept a class: :math:`z = W x + b`, θ = (W, b)."""
 
     def scores(self, x: Array, theta: Array) -> Array:
-        return np.asarray(x @ theta[:, :-1].T + theta[:, -1])
+        out = np.asarray(x @ theta[:, :-1].T)
+        out += theta[:, -1]
+        return out
 
     def gradient(self, x: Array, slopes: Array) -> Array:
         return np.column_stack([slopes.T @ x, _totals(slopes)])

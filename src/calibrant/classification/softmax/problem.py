@@ -51,6 +51,7 @@ class SoftmaxProblem:
         self.classes = x.shape[1]
         self.centre = design.identity(self.classes)
         self.weight = float(weights.sum())
+        self._alike = bool((weights == 1).all())
 
     def __getitem__(self, rows: slice) -> SoftmaxProblem:
         return SoftmaxProblem(self.design, self._x[rows], self._codes[rows], self._weights[rows])
@@ -121,7 +122,8 @@ class SoftmaxProblem:
             change = self.design.scores(x, v.astype(x.dtype))
             change -= np.einsum("ij,ij->i", p, change)[:, None]
             change *= p
-            change *= weights[:, None]
+            if not self._alike:
+                change *= weights[:, None]
             total += self.design.gradient(x, change)
         return total
 
