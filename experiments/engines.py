@@ -6,7 +6,7 @@ the imports (and the start of Spark) on, memory is their peak, all included. Pro
 rows, sums within 1e-12, maps within 1e-6 in probability of the exact default fit, measures within 1e-6 of those of the
 rows; at most 3 times the CPU of reading for arrow, polars and duckdb, in constant memory; 10 000 groups in 1e7 rows
 within 60 CPU seconds and 1 GB on arrow and duckdb, a group of 5 rows among them with a std within a quarter of that of
-all; plans without Python; a task that fails once changes nothing.
+all; plans without Python; neither a task that fails once nor a worker that is killed changes anything.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +52,14 @@ def main() -> int:
     parser.add_argument("--group-rows", type=float, default=1e7)
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--engines", default=",".join(ENGINES), help="comma separated")
-    parser.add_argument("--only", default="rows,memory,groups,plans,retry", help="comma separated")
+    parser.add_argument("--only", default="rows,memory,groups,plans,retry,killed", help="comma separated")
     parser.add_argument("--job", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
         print(json.dumps(job(*options.job)))
         return 0
-    parts = {"rows": of_rows, "memory": of_memory, "groups": of_groups, "plans": of_plans, "retry": of_retry}
+    parts = {"rows": of_rows, "memory": of_memory, "groups": of_groups, "plans": of_plans}
+    parts |= {"retry": of_retry, "killed": of_killed}
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in options.only.split(","):
@@ -148,6 +151,18 @@ def of_retry(folder: Path, options: argparse.Namespace) -> Verdicts:
     )
 
 
+def of_killed(folder: Path, options: argparse.Namespace) -> Verdicts:
+    """A worker of Dask and an executor of Spark that are killed while they work."""
+    path = written(folder / "few.parquet", int(options.rows / 10))
+    for engine in [name for name in options.engines.split(",") if name in ("dask", "spark")]:
+        if engine == "dask" and not find_spec("distributed"):
+            yield None, "dask: not tried, distributed is not installed"
+            continue
+        taken = started("killed", engine, path)
+        counted, rows = taken["counted"], taken["rows"]
+        yield taken["same"], f"{engine}: {taken['killed']} was killed; {counted} rows of {rows} counted, each once"
+
+
 class _Failing:
     """Batches as they are; the first task that comes by fails after its first batch."""
 
@@ -162,11 +177,60 @@ class _Failing:
                 raise RuntimeError("on purpose")
 
 
+class _Killing(_Failing):
+    """Batches as they are; the process that does the first task is killed after its first batch."""
+
+    def __call__(self, batches: Any) -> Any:
+        for batch in batches:
+            yield batch
+            if not os.path.exists(self.mark):
+                self.kill(_parent(_parent(os.getpid())))  # of a worker of Python, by way of its daemon: the executor
+
+    def on_partition(self, frame: Any) -> Any:
+        """A partition of Dask as it is."""
+        if len(frame) > 1 and not os.path.exists(self.mark):  # Dask tries functions on a row or two of its own
+            self.kill(os.getpid())
+        return frame
+
+    def kill(self, number: int) -> None:
+        """Leave a mark, and end a process at once."""
+        name = Path(f"/proc/{number}/cmdline").read_text().replace("\0", " ")
+        words = ("CoarseGrainedExecutorBackend", "multiprocessing")
+        Path(self.mark).write_text(next(word for word in words if word in name))
+        os.kill(number, signal.SIGKILL)
+
+
+def _parent(number: int) -> int:
+    return int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _killed(path: str, engine: str, mark: str) -> dict[str, Any]:
+    """The same fit twice, the second time with a death in it."""
+    killing = _Killing(mark)
+    if engine == "spark":
+        frame = spark_session("local-cluster[2,1,1024]").read.parquet(path)
+        deadly = frame.mapInArrow(killing, frame.schema)
+    else:
+        import dask.dataframe as dd
+        from distributed import Client
+
+        Client(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        frame = dd.read_parquet(path, split_row_groups=1)
+        deadly = frame.map_partitions(killing.on_partition, meta=frame._meta)
+    plain, again = (engines.fit(one, QuantileCalibrator(), COLUMNS).summary_ for one in (frame, deadly))
+    same = np.array_equal(plain.grid.keys, again.grid.keys) and np.array_equal(plain.grid.mass, again.grid.mass)
+    found = {"rows": plain.n_rows, "counted": again.n_rows, "killed": Path(mark).read_text()}
+    return {"same": bool(same and plain.n_rows == again.n_rows), **found}
+
+
 def job(what: str, engine: str, path: str, out: str) -> dict[str, Any]:
     """What a process of its own does; CPU seconds, peak memory, and what was found."""
-    _start(engine)
+    if what != "killed":
+        _start(engine)
     before, found = cpu_seconds(), {}
-    if what == "read":
+    if what == "killed":
+        found = _killed(path, engine, f"{out}.mark")
+    elif what == "read":
         _read(path, engine)
     elif what == "fit":
         fitted = engines.fit(path, QuantileCalibrator(), COLUMNS, engine=engine)
@@ -205,12 +269,14 @@ def _start(engine: str) -> None:
         __import__({"dask": "dask.dataframe"}.get(engine, engine))
 
 
-def spark_session() -> Any:
-    """A local Spark of one thread that tries tasks twice."""
+def spark_session(master: str = "local[1,2]") -> Any:
+    """A local Spark, of one thread that tries tasks twice if nothing else is asked for."""
+    import pyspark
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[1,2]").config("spark.ui.enabled", "false")
+    os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
     return builder.config("spark.driver.memory", "4g").getOrCreate()
 

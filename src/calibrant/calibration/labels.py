@@ -29,6 +29,8 @@ def labels_of(groups: Any, rows: int, name: str = "groups") -> Labels:
         groups = groups.astype("M8[us]")  # of finer ones NumPy makes numbers, not dates
     labels = np.empty(rows, dtype=object)
     labels[:] = groups.tolist() if hasattr(groups, "tolist") else list(groups)
+    if set(map(type, labels)) == {str}:
+        return labels  # as nearly always
     odd = next((label for label in labels if not isinstance(label, Hashable)), None)
     if odd is not None:
         raise TypeError(f"`{name}` must be labels, such as names or numbers; got {type(odd).__name__} {odd!r}.")
@@ -47,7 +49,7 @@ def rows_by_label(labels: Labels) -> dict[Any, Rows]:
     >>> rows_by_label(labels_of(["b", "a", "b"], 3))
     {'b': array([0, 2]), 'a': array([1])}
     """
-    codes: dict[Any, int] = {}
-    code = np.array([codes.setdefault(label, len(codes)) for label in labels], dtype=np.intp)
+    codes = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    code = np.fromiter(map(codes.__getitem__, labels), dtype=np.intp, count=len(labels))
     order = np.argsort(code, kind="stable")
     return dict(zip(codes, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._checks import Array
@@ -132,6 +134,15 @@ class SummarisedCalibrator(Summarised, RegressionCalibrator):
         laws = self._read(forecasts)
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
         return self._summarise(laws if isinstance(rows, slice) else laws[rows], y, weights, finest)  # a slice is all
+
+    def _summarise_each(
+        self, forecasts: Any, y: Array, weights: Array | None, members: Mapping[Any, NDArray[np.intp]]
+    ) -> dict[Any, Summary]:
+        """Summaries of some checked rows each."""
+        return {
+            name: self._summarise(forecasts[mine], y[mine], None if weights is None else weights[mine], None)
+            for name, mine in members.items()
+        }
 
     @abstractmethod
     def _summarise(self, forecasts: Any, y: Array, weights: Array | None, finest: int | None) -> Summary:

@@ -40,12 +40,8 @@ class SummarisedGroups(Summarised):
         laws = read_for(check_calibrator(self.calibrator), forecasts)
         labels = labels_of(groups, len(laws))
         rows, y, weights = usable_rows(len(laws), y, sample_weight)
-        laws, found = laws[rows], {}
-        for name, mine in rows_by_label(labels[rows]).items():
-            found[name] = self.calibrator._summarise(
-                laws[mine], y[mine], None if weights is None else weights[mine], None
-            )
-        return GroupedSummary(found)
+        members = rows_by_label(labels[rows])
+        return GroupedSummary(self.calibrator._summarise_each(laws[rows], y, weights, members))
 
     def partial_fit(self, forecasts: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some more rows, as if they had come with those before; see `fit` for the arguments."""

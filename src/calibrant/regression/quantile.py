@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._checks import Array, choices
@@ -13,7 +15,7 @@ from ..calibration.threads import one_thread
 from ..distributions import Distribution, Recalibrated
 from ..maps import Map, UnitTails
 from ..maps.spline_fit import fit_splines
-from ..summaries import ScoreSummary
+from ..summaries import ScoreSummary, Summary
 from ..summaries.scores import NORMAL
 from .map_choice import RANKS, check_map, fit_map, has_steps, kept_state
 
@@ -136,6 +138,16 @@ class QuantileCalibrator(SummarisedCalibrator):
         self._check()
         z, w = normal_scores(forecasts, y, weights)
         return ScoreSummary.of_scores(z, w, finest=finest, n_rows=len(y), heavy_tails=forecasts.has_heavy_tails)
+
+    def _summarise_each(
+        self, forecasts: Distribution, y: Array, weights: Array | None, members: Mapping[Any, NDArray[np.intp]]
+    ) -> dict[Any, Summary]:
+        if forecasts.has_atoms or forecasts.has_heavy_tails:  # which some of the rows may not have
+            return super()._summarise_each(forecasts, y, weights, members)
+        self._check()
+        z, w = normal_scores(forecasts, y, weights)
+        parts = ((name, z[mine], None if w is None else w[mine]) for name, mine in members.items())
+        return {name: ScoreSummary.of_scores(scores, mass) for name, scores, mass in parts}
 
     def _fit_summary(self, summary: ScoreSummary) -> None:
         points, mass = summary.points(NORMAL)
