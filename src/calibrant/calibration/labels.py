@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 Labels = NDArray[np.object_]
 Rows = NDArray[np.intp]
 
+_PLAIN = {str, int, bool}  # never missing
 _MISSING = ("nan", "NaT", "<NA>", "None")  # how missing labels of any library print
 
 
@@ -27,20 +27,27 @@ def labels_of(groups: Any, rows: int, name: str = "groups") -> Labels:
         raise ValueError(f"`{name}` must have one label per forecast; got shape {shape} for {rows} forecasts.")
     if isinstance(groups, np.ndarray) and groups.dtype.kind == "M":
         groups = groups.astype("M8[us]")  # of finer ones NumPy makes numbers, not dates
+    values = groups.tolist() if hasattr(groups, "tolist") else list(groups)
     labels = np.empty(rows, dtype=object)
-    labels[:] = groups.tolist() if hasattr(groups, "tolist") else list(groups)
-    if set(map(type, labels)) == {str}:
-        return labels  # as nearly always
-    odd = next((label for label in labels if not isinstance(label, Hashable)), None)
-    if odd is not None:
+    labels[:] = values
+    if not set(map(type, values)) <= _PLAIN:
+        _check(values, name)
+    return labels
+
+
+def _check(values: list[Any], name: str) -> None:
+    """Raise TypeError for what cannot be a label, and ValueError for what is missing."""
+    unhashable = {kind for kind in set(map(type, values)) if getattr(kind, "__hash__", None) is None}
+    if unhashable:
+        odd = next(value for value in values if type(value) in unhashable)
         raise TypeError(f"`{name}` must be labels, such as names or numbers; got {type(odd).__name__} {odd!r}.")
-    missing = [row for row, label in enumerate(labels) if not isinstance(label, str) and str(label) in _MISSING]
-    if missing:
+    gaps = {label for label in set(values) if not isinstance(label, str) and str(label) in _MISSING}
+    if gaps:
+        missing = [row for row, label in enumerate(values) if label in gaps]
         raise ValueError(
-            f"`{name}` must not be missing; {len(missing)} of {rows} labels are, first {name}[{missing[0]}]. "
+            f"`{name}` must not be missing; {len(missing)} of {len(values)} labels are, first {name}[{missing[0]}]. "
             "A group of their own? Give it a name."
         )
-    return labels
 
 
 def rows_by_label(labels: Labels) -> dict[Any, Rows]:

@@ -101,7 +101,7 @@ class Distribution(ABC):
         rows = _row_selection(rows, len(self))
         part = object.__new__(type(self))
         for name in self._field_names():
-            value = getattr(self, name)
+            value = vars(self)[name]  # a pending one stays so
             object.__setattr__(part, name, value[rows] if name in self._by_row else _take(value, rows))
         if self._index is not None:
             object.__setattr__(part, "_index", self._index[rows])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from .._checks import Array, probability
+from .._later import later
 from ..numerics.blocks import row_blocks
 from ..numerics.ranked_scores import reach
 from .base import Distribution
@@ -34,6 +35,7 @@ class Ends(Protocol):
         """Lower ends that each of m rows kept aside would give, (n, m), and their mass; upper ones; what is reached."""
 
 
+@later("map")
 @dataclass(frozen=True, eq=False, repr=False)
 class Guaranteed(Recalibrated):
     """A law seen through a map whose intervals are ranks of scores of rows kept aside.
@@ -44,7 +46,8 @@ class Guaranteed(Recalibrated):
     Parameters
     ----------
     base : Distribution
-    map : Map
+    map : Map, or Pending one
+        Shared by all rows; made when it is first asked for, as intervals do not need it.
     ends : Ends
     own : ndarray (n,)
         Mass of each row, 1 unless rows kept aside have other weights.
@@ -60,6 +63,13 @@ class Guaranteed(Recalibrated):
     own: Array
     draw: Array
     guarantee: str
+
+    def __post_init__(self) -> None:
+        """The map is not looked at yet."""
+
+    @classmethod
+    def _join(cls, laws: Sequence[Self]) -> Self | None:
+        return super()._join(laws) if all(law.ends is laws[0].ends for law in laws) else None
 
     def interval(self, coverage: float = 0.9) -> Array:
         """Intervals (n, 2) that hold the outcome with at least this probability; infinite where nothing less does."""

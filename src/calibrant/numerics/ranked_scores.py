@@ -76,9 +76,17 @@ class RankedScores:
             Share of this mass, drawn evenly from [0, 1), that need not be reached: without ties the probability is
             then ``level`` itself. The smallest score is always reached.
         """
-        target = reach(level, self.total + np.asarray(own), np.asarray(own) * draw)
-        places = np.searchsorted(self.mass, target)
-        return np.asarray(np.append(self.scores, np.inf)[places])
+        own, draw = np.broadcast_arrays(own, draw)
+        if own.size and (own == own.flat[0]).all() and (draw == draw.flat[0]).all():  # one answer for all
+            return np.broadcast_to(self._reached(level, own.flat[0], draw.flat[0]), own.shape)
+        return self._reached(level, own, draw)
+
+    def _reached(self, level: float, own: Any, draw: Any) -> Array:
+        places = np.searchsorted(self.mass, reach(level, self.total + own, own * draw))
+        if not len(self.scores):
+            return np.full(np.shape(places), np.inf)
+        beyond = places == len(self.scores)
+        return np.where(beyond, np.inf, self.scores[places - beyond])
 
     def _check_sound(self) -> None:
         """Raise ValueError if these are no ranks: they may come from anywhere."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +28,7 @@ from calibrant import (
     metrics,
     save,
 )
+from calibrant._later import Pending
 from calibrant.cli import main
 from calibrant.engines.added import Added
 from calibrant.numerics.ranked_scores import RankedScores
@@ -255,3 +259,30 @@ def test_what_differs_from_the_fit_is_named(rng):
         ConformalCalibrator().fit(law, y, ratio=np.ones(20)).transform(law)
     with pytest.raises(TypeError, match="not of class scores. Use ConformalSets"):
         ConformalCalibrator(PlattCalibrator()).fit(law, y)
+
+
+class TestMapOnDemand:
+    """Intervals need ranks only: the map is learned when something else is asked for, and the rows are not kept."""
+
+    def fitted(self, **options):
+        rng = np.random.default_rng(0)
+        mu = rng.normal(size=300)
+        groups = np.arange(300) % 3 if options.get("by") else None
+        return ConformalCalibrator(**options).fit(mu, mu + rng.normal(size=300), groups=groups)
+
+    @pytest.mark.parametrize("by", [None, "groups"])
+    def test_not_for_intervals(self, by):
+        calibrator = self.fitted(by=by)
+        law = calibrator.transform([0.0, 1.0], groups=[0, 1] if by else None)
+        law.interval(0.9)
+        assert all(isinstance(vars(part)["shape"], Pending) for part in calibrator.parts_.values())
+        law.quantiles([0.5])
+        assert any(isinstance(vars(part)["shape"], QuantileCalibrator) for part in calibrator.parts_.values())
+
+    @pytest.mark.parametrize("copied", [deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+    def test_copies_have_it_and_no_rows(self, copied):
+        calibrator = self.fitted()
+        law, same = calibrator.transform([0.0]), copied(calibrator)
+        assert isinstance(vars(same.all_rows_)["shape"], QuantileCalibrator)
+        np.testing.assert_array_equal(same.transform([0.0]).quantiles([0.1, 0.9]), law.quantiles([0.1, 0.9]))
+        np.testing.assert_array_equal(copied(law).quantiles([0.1]), law.quantiles([0.1]))

@@ -331,8 +331,9 @@ class ConformalCalibrator(RegressionCalibrator):
         draw = np.zeros(n)
         if self.ends == "random":
             draw = np.random.default_rng(self.random_state).random(n)
-        laws = self._laws(Sample(table, np.empty(0), None, self._labels(groups, n), X))
-        members = self._groups(laws, None if self.by != "groups" else labels_of(groups, n))
+        labels = self._labels(groups, n)
+        laws = self._laws(Sample(table, np.empty(0), None, labels, X))
+        members = self._groups(laws, labels)
         if members is None:
             return self.parts_[ALL].law(laws, own, draw, self.guarantee_)
         parts = [

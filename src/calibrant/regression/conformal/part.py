@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 
 from ..._checks import Array
+from ..._later import Pending, later
 from ...calibration import normal_scores
+from ...calibration.threads import one_thread
 from ...distributions import Distribution
 from ...distributions.guaranteed import Ends, Guaranteed
-from ...distributions.recalibrated import Recalibrated
-from ...maps import AffineMap
+from ...maps import AffineMap, Map
 from ...numerics.ranked_scores import RankedScores
 from ..quantile import QuantileCalibrator
 from .ends import AbsoluteEnds, BandEnds, SignedEnds
@@ -21,9 +22,13 @@ SCORES = ("absolute", "signed", "cqr")
 MAPS = ("spline", "ecdf", "step", "identity")
 
 
+@later("shape")
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Ends of intervals, the map of laws (None: they stay as they are), and the mass of the rows behind both."""
+    """Ends of intervals, the map of laws (None: they stay as they are), and the mass of the rows behind both.
+
+    The map is learned when something else than an interval is asked for, or when the part is copied or saved.
+    """
 
     ends: Any
     shape: QuantileCalibrator | None
@@ -39,7 +44,12 @@ class Part:
         else:
             ends = (SignedEnds if score == "signed" else AbsoluteEnds).of(law, y, weights)
         rows = float(len(y) if weights is None else weights.sum())
-        return cls(ends, _shape(law, y, weights, map, two_sided=score != "signed"), rows)
+        shape: Any = None if map == "identity" else Pending(_shape, law, y, weights, map, two_sided=score != "signed")
+        return cls(ends, shape, rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is learned, without the rows."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def without_rows(self) -> Part:
         """The same map for a group that has no rows: its intervals are infinite."""
@@ -48,22 +58,25 @@ class Part:
 
     def law(self, base: Distribution, own: Array, draw: Array, guarantee: str) -> Guaranteed:
         """Laws of new rows, by their mass and draws."""
-        seen: Any = Recalibrated(base, AffineMap()) if self.shape is None else self.shape.transform(base)
-        return Guaranteed(seen.base, seen.map, self.ends, own, draw, guarantee)
+        seen: Any = Pending(self._map, base)
+        return Guaranteed(base, seen, self.ends, own, draw, guarantee)
+
+    def _map(self, base: Distribution) -> Map:
+        if self.shape is None:
+            return AffineMap()
+        seen: Any = self.shape.transform(base)
+        return seen.map  # type: ignore[no-any-return]
 
 
-def _shape(
-    law: Distribution, y: Array, weights: Array | None, map: str, *, two_sided: bool
-) -> QuantileCalibrator | None:
+def _shape(law: Distribution, y: Array, weights: Array | None, map: str, *, two_sided: bool) -> QuantileCalibrator:
     """The map of the scores; of those without a sign, of both signs, about the median."""
-    if map == "identity":
-        return None
     z, w = normal_scores(law, y, weights)
     if two_sided:
         z, w = _both_signs(np.abs(z), np.ones(len(z)) if w is None else w, by_ranks=map == "ecdf")
     span, heavy = (float(z.min()), float(z.max())), law.has_heavy_tails
     calibrator = QuantileCalibrator(map, ranks="T+1" if map == "step" else None)
-    return calibrator.fit_scores(z, w, span, n_rows=len(y), heavy_tails=heavy)
+    with one_thread():
+        return calibrator.fit_scores(z, w, span, n_rows=len(y), heavy_tails=heavy)
 
 
 def _both_signs(size: Array, w: Array, *, by_ranks: bool) -> tuple[Array, Array]:
