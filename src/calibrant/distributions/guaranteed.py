@@ -147,6 +147,10 @@ def _reaching(parts: list[tuple[Array, Array]], level: float, own: Array, draw: 
     """The smallest value of each row, among those of all parts, up to which the mass is reached; inf if none is."""
     values, weights = np.hstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     target = reach(level, weights.sum() + own, own * draw)
+    if (weights == 1).all() and (target == target[0]).all():
+        place = max(int(np.ceil(target[0])) - 1, 0)
+        whole = place < len(weights)
+        return np.partition(values, place, axis=1)[:, place] if whole else np.full(len(values), np.inf)
     order = np.argsort(values, axis=1)
     short = (np.cumsum(weights[order], axis=1) < target[:, None]).sum(axis=1)
     ordered = np.hstack([np.take_along_axis(values, order, axis=1), np.full((len(values), 1), np.inf)])
