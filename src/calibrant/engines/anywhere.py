@@ -24,6 +24,8 @@ from .sampling import Sample
 
 ADDED: dict[str, Any] = {"levels": "levels", "coverage": "coverage", "with_mean": "mean", "with_std": "std"}
 
+_LISTS = ("quantile", "probability", "group", "feature")  # roles that several columns may have
+
 
 def fit(
     source: Any,
@@ -53,7 +55,8 @@ def fit(
     progress : callable, optional
         Called with the number of rows after each batch that goes by.
     **roles
-        As `calibrant.tables.detection.Asked` has them: ``mean="mu", std="sigma", target="y", group=["shop"]``.
+        As `calibrant.tables.detection.Asked` has them: ``mean="mu", std="sigma", target="y", group=["shop"]``; one
+        name stands for a list.
 
     Examples
     --------
@@ -145,6 +148,8 @@ def _opened(
             raise ValueError(f"`columns` say which column is what; leave {', '.join(roles)} out.")
         return table, columns
     known = [field.name for field in fields(Asked) if field.name != "reading"]
-    for name in roles:
+    asked: dict[str, Any] = {}
+    for name, given in roles.items():
         one_of(name, "a role of columns", known)
-    return table, find_columns(table, Asked(**roles), outcomes=outcomes)[0]
+        asked[name] = [given] if name in _LISTS and isinstance(given, str) else given
+    return table, find_columns(table, Asked(**asked), outcomes=outcomes)[0]

@@ -29,9 +29,6 @@ ROLES = {
 }  # by kind, what says which columns the forecasts are in
 
 
-_LISTS = ("quantile", "probability", "group", "feature")
-
-
 @dataclass(frozen=True)
 class Asked:
     """What a user says about columns; None is for finding out.
@@ -40,13 +37,13 @@ class Asked:
     ----------
     mean, std, point, target, weight, time, id, horizon : str, optional
         Names of columns.
-    group : str or list of str
+    group : list of str
         Names of columns.
-    feature : str or list of str
+    feature : list of str
         Names of columns; "*" is for all that have no other role.
-    quantile : str or list of str
+    quantile : list of str
         ``"0.1=q10"``, or just ``"q10"`` where the name tells the level.
-    probability : str or list of str
+    probability : list of str
         ``"spam=p_spam"``: the column of a class.
     sample_prefix, class_prefix : str, optional
         What the names of such columns begin with.
@@ -71,11 +68,6 @@ class Asked:
     feature: list[str] = field(default_factory=list)
     horizon: str | None = None
     reading: Reading = field(default_factory=Reading)
-
-    def __post_init__(self) -> None:
-        for name in _LISTS:
-            if isinstance(given := getattr(self, name), str):  # one name, not its letters
-                object.__setattr__(self, name, [given])
 
     def kinds(self) -> list[str]:
         """The kinds of forecasts that are spoken of."""
