@@ -14,7 +14,7 @@ from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
-from .stated import is_stated, stated_intervals, stated_quantiles
+from .stated import is_stated, quantile_columns, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
@@ -185,10 +185,13 @@ def _mean_pinball(tau: Array, y_true: Any, dist: Any, sample_weight: Any, per_ro
     def score(law: Distribution, y: Array) -> Array:
         total = np.zeros(len(y))
         with np.errstate(over="ignore"):
-            for level, quantile in zip(tau, law.quantiles(tau).T, strict=True):
+            for level, quantile in zip(tau, quantile_columns(law, tau), strict=True):
                 excess = y - quantile
-                total += np.maximum(level * excess, (level - 1) * excess)
-        return total / len(tau)
+                below = (level - 1) * excess
+                excess *= level
+                total += np.maximum(excess, below, out=excess)
+        total /= len(tau)
+        return total
 
     return mean_score(lambda law, y: by_blocks(score, law, y, width=len(tau)), y_true, dist, sample_weight, per_row)
 

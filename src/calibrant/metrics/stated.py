@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,17 +25,18 @@ class Stated:
     def __getitem__(self, rows: Any) -> Stated:
         return Stated(tuple(column[rows] for column in self.columns))
 
-    def quantiles(self, levels: Array) -> Array:
-        """The quantiles at the levels that they were given for."""
-        return np.array(self.columns).T
-
     def from_normal(self, z: Array) -> Array:
-        """The quantiles at the scores of those levels."""
+        """The quantiles at the scores of the levels that they were given for."""
         return np.array(self.columns).T
 
     def interval(self, coverage: float) -> Array:
         """The two ends."""
         return np.array(self.columns).T
+
+
+def quantile_columns(forecasts: Any, levels: Array) -> Iterable[Array]:
+    """Quantiles of all rows, level by level: those that were stated, or a law's."""
+    return forecasts.columns if isinstance(forecasts, Stated) else forecasts.quantiles(levels).T
 
 
 def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
