@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..._checks import Array
+from ...numerics.tails import HALF_LOG_2PI
 from ..location_scale import LocationScale
-
-TWICE_PEAK, INVERSE_ROOT_PI = math.sqrt(2 / math.pi), 1 / math.sqrt(math.pi)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -62,5 +60,5 @@ class Normal(LocationScale):
 def _crps(law: Normal, y: Array) -> Array:
     u = law.standardised(y)
     with np.errstate(over="ignore", under="ignore"):
-        twice_density = TWICE_PEAK * np.exp(-0.5 * u * u)
-    return np.asarray(law.scale * (u * (2 * ndtr(u) - 1) + twice_density - INVERSE_ROOT_PI))
+        density = np.exp(-0.5 * u * u - HALF_LOG_2PI)
+    return np.asarray(law.scale * (u * (2 * ndtr(u) - 1) + 2 * density - 1 / np.sqrt(np.pi)))
