@@ -191,7 +191,8 @@ def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
         shown = ", ".join(f"{name} {c.shape[0]}" for name, c in columns.items() if c.ndim)
         raise ValueError(f"parameters must have one length; got {shown}.")
     n = lengths.pop() if lengths else 1
-    return {name: np.broadcast_to(value, (n,)) for name, value in columns.items()}, index_of(*values.values())
+    whole = {name: c if c.ndim else np.broadcast_to(c, (n,)) for name, c in columns.items()}
+    return whole, index_of(*values.values())
 
 
 def same_length(array: Array, name: str, rows: int) -> None:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import beta, i0e, i1e
 
 from calibrant.distributions import Gamma, NegativeBinomial, Normal, Poisson
 
@@ -69,3 +71,15 @@ def test_outcomes_beyond_every_scale():
     np.testing.assert_allclose(Gamma([2.0], [1e-300]).crps([1e300]), 1e300, rtol=1e-14)
     np.testing.assert_allclose(NegativeBinomial([1e-300], [1.0]).crps([1e300]), 1e300, rtol=1e-14)
     assert Gamma([1e4], [1e200]).std()[0] == pytest.approx(1e202)
+
+
+def test_crps_of_gamma_laws_where_the_tail_is_small_but_counts():
+    a = 1e6
+    x = a + np.array([-6.0, -5.0, 5.0, 6.0]) * np.sqrt(a)
+    law = stats.gamma(a)
+    closed = (x - a) * (2 * law.cdf(x) - 1) + 2 * x * law.pdf(x) - 1 / beta(0.5, a)
+    np.testing.assert_allclose(Gamma(np.full(4, a), 1.0).crps(x), closed, rtol=1e-9)
+    counts = np.floor(x)
+    kernel = 2 * a * stats.poisson(a).pmf(counts) - a * (i0e(2 * a) + i1e(2 * a))
+    closed = (counts - a) * (2 * stats.poisson(a).cdf(counts) - 1) + kernel
+    np.testing.assert_allclose(Poisson(np.full(4, a)).crps(counts), closed, rtol=1e-9)

@@ -225,7 +225,7 @@ class Distribution(ABC):
         points = self._points(y)
         if points.ndim == 2:
             raise ValueError(f"`y` must have one outcome per forecast; got shape {points.shape}.")
-        return np.broadcast_to(points, (len(self),))
+        return points if points.ndim else np.broadcast_to(points, (len(self),))
 
     # ---- several laws laid end to end ----
     @classmethod

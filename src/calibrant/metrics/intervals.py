@@ -71,12 +71,12 @@ def coverage(
             raise TypeError(f"`{name}` is for laws: how much [low, high] holds needs no nominal coverage.")
         single = to_array(low, "low").ndim == 1
         pairs = zip(*(table.T for table in ends(low, high)), strict=True)
-        asked: list[tuple[Any, tuple[float, float]]] = [(Stated(np.column_stack(pair)), (0.0, 1.0)) for pair in pairs]
+        asked: list[tuple[Any, tuple[float, float]]] = [(Stated(pair), (0.0, 1.0)) for pair in pairs]
     else:
         law, (levels, single) = as_distribution(dist), _levels(coverage, interval)
         asked = [(law, pair) for pair in levels]
         if interval is None and is_guaranteed(law):
-            asked = [(Stated(law.interval(high - low)), (0.0, 1.0)) for low, high in levels]
+            asked = [(Stated(tuple(law.interval(high - low).T)), (0.0, 1.0)) for low, high in levels]
     lines = [_inside(y_true, forecasts, pair, sample_weight) for forecasts, pair in asked]
     inside, weights = np.array([line for line, _ in lines]), lines[0][1]
     if per_row:

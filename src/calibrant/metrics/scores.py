@@ -14,7 +14,7 @@ from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
-from .stated import Stated, is_stated, stated_intervals, stated_quantiles
+from .stated import is_stated, quantile_columns, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
@@ -173,15 +173,25 @@ def pinball_loss(
     0.3
     """
     if is_stated(dist, ("quantiles",), quantiles=quantiles):
-        tau, values = stated_quantiles(quantiles, levels)
-        dist = Stated(values)
+        tau, dist = stated_quantiles(quantiles, levels)
     else:
         tau = nonempty(probabilities(VIGINTILES if levels is None else levels, "levels"), "levels")
+    return _mean_pinball(tau, y_true, dist, sample_weight, per_row)
+
+
+def _mean_pinball(tau: Array, y_true: Any, dist: Any, sample_weight: Any, per_row: bool) -> float | Array:
+    """Pinball loss at checked levels; level by level, for a table's rows are short and its columns long."""
 
     def score(law: Distribution, y: Array) -> Array:
+        total = np.zeros(len(y))
         with np.errstate(over="ignore"):
-            excess = y[:, None] - law.quantiles(tau)
-            return np.asarray(np.mean(np.maximum(tau * excess, (tau - 1) * excess), axis=1))
+            for level, quantile in zip(tau, quantile_columns(law, tau), strict=True):
+                excess = y - quantile
+                below = (level - 1) * excess
+                excess *= level
+                total += np.maximum(excess, below, out=excess)
+        total /= len(tau)
+        return total
 
     return mean_score(lambda law, y: by_blocks(score, law, y, width=len(tau)), y_true, dist, sample_weight, per_row)
 
@@ -226,13 +236,11 @@ def weighted_interval_score(
     0.3737
     """
     if is_stated(dist, ("low", "high"), low=low, high=high, median=median):
-        levels, values = stated_intervals(low, high, coverage, median)
-        loss = pinball_loss(y_true, quantiles=values, levels=levels, sample_weight=sample_weight, per_row=per_row)
+        levels, dist = stated_intervals(low, high, coverage, median)
     else:
         c = nonempty(probabilities(HUB_COVERAGES if coverage is None else coverage, "coverage"), "coverage")
         levels = np.concatenate([0.5 - c / 2, 0.5 + c / 2, [0.5]])
-        loss = pinball_loss(y_true, dist, levels=levels, sample_weight=sample_weight, per_row=per_row)
-    return 2 * loss
+    return 2 * _mean_pinball(nonempty(levels, "levels"), y_true, dist, sample_weight, per_row)
 
 
 def interval_score(
@@ -270,7 +278,7 @@ def interval_score(
     23.0
     """
     if is_stated(dist, ("low", "high"), low=low, high=high):
-        dist = Stated(stated_intervals(low, high, coverage)[1])
+        dist = stated_intervals(low, high, coverage)[1]
     alpha = 1 - probability(0.9 if coverage is None else coverage, "coverage")
 
     def score(law: Distribution, y: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,32 +10,33 @@ import numpy as np
 
 from .._checks import Array, column_names, finite, nonempty, probabilities, to_array
 from ..adapters.names import level_of
-from ..distributions.tables.intervals import interval_quantiles
+from ..distributions.tables.intervals import interval_columns
 
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """Quantiles (n, L) that answer for a law: whatever it is asked for, these are the numbers."""
+    """L columns of quantiles that answer for a law: whatever it is asked for, these are the numbers, (n, L)."""
 
-    values: Array
+    columns: tuple[Array, ...]
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.columns[0])
 
     def __getitem__(self, rows: Any) -> Stated:
-        return Stated(self.values[rows])
-
-    def quantiles(self, levels: Array) -> Array:
-        """The quantiles at the levels that they were given for."""
-        return self.values
+        return Stated(tuple(column[rows] for column in self.columns))
 
     def from_normal(self, z: Array) -> Array:
-        """The quantiles at the scores of those levels."""
-        return self.values
+        """The quantiles at the scores of the levels that they were given for."""
+        return np.array(self.columns).T
 
     def interval(self, coverage: float) -> Array:
         """The two ends."""
-        return self.values
+        return np.array(self.columns).T
+
+
+def quantile_columns(forecasts: Any, levels: Array) -> Iterable[Array]:
+    """Quantiles of all rows, level by level: those that were stated, or a law's."""
+    return forecasts.columns if isinstance(forecasts, Stated) else forecasts.quantiles(levels).T
 
 
 def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
@@ -49,15 +50,16 @@ def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
     return dist is None
 
 
-def stated_intervals(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Array]:
+def stated_intervals(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Stated]:
     """Levels and quantiles that intervals give: lower ends, upper ends, median."""
     if coverage is None:
         raise TypeError("`coverage` is missing: the probability that the intervals are meant to hold, 0.9 say.")
-    return interval_quantiles(low, high, coverage, median)
+    levels, columns = interval_columns(low, high, coverage, median)
+    return levels, Stated(columns)
 
 
-def stated_quantiles(quantiles: Any, levels: Any) -> tuple[Array, Array]:
-    """Levels (L,) and quantiles (n, L) of a table with `levels`, or of columns whose names are the levels."""
+def stated_quantiles(quantiles: Any, levels: Any) -> tuple[Array, Stated]:
+    """Levels (L,) and quantiles of a table with `levels`, or of columns whose names are the levels."""
     names = list(quantiles) if isinstance(quantiles, Mapping) else column_names(quantiles)
     if levels is None:
         levels = [level_of(name) for name in names or []]
@@ -71,4 +73,4 @@ def stated_quantiles(quantiles: Any, levels: Any) -> tuple[Array, Array]:
         values = values[:, None]
     if values.ndim != 2 or values.shape[1] != len(tau):
         raise ValueError(f"`quantiles` must be (n, {len(tau)}), one column per level; got shape {values.shape}.")
-    return tau, values
+    return tau, Stated(tuple(values.T))

@@ -46,7 +46,9 @@ def deviance(x: Array, mean: Array, difference: Array) -> Array:
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         near = difference * v + 2 * x * v * series
         ratio = x / mean
-        log_ratio = np.where((ratio > 0) & np.isfinite(ratio), np.log(ratio), np.log(x) - np.log(mean))
+        log_ratio = np.log(ratio)
+        if not (regular := np.isfinite(log_ratio)).all():
+            log_ratio = np.where(regular, log_ratio, np.log(x) - np.log(mean))
         return np.where(np.abs(v) < 0.1, near, x * log_ratio - difference)
 
 

@@ -5,6 +5,8 @@ Continued fractions are used only far out, where a fixed number of terms reaches
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, log_ndtr
 
@@ -18,19 +20,47 @@ _TERMS = 60  # of a continued fraction, enough from 4 standard deviations on
 
 def gamma_score(a: Array, x: Array) -> Array:
     """Normal scores of x under the standard gamma law with shape a; -inf for x <= 0."""
+    return _with_ends(_inner_score, np.inf, a, x)
+
+
+def gamma_balance(a: Array, x: Array) -> Array:
+    r""":math:`2F_a(x) - 1`, from the smaller tail; -1 for x <= 0."""
+    return _with_ends(_inner_balance, 1.0, a, x)
+
+
+def _with_ends(inner: Callable[[Array, Array], Array], end: float, a: Array, x: Array) -> Array:
+    """``inner(a, x)`` within the support, -end below it and end above."""
     a, x = np.broadcast_arrays(a, x)
     inside = (x > 0) & (x < np.inf) & (a < np.inf)
-    if not inside.all():
-        z = np.where(x > 0, np.where(a < np.inf, np.inf, -np.inf), np.where(np.isnan(x), np.nan, -np.inf))
-        z[inside] = gamma_score(a[inside], x[inside])
-        return z
-    upper = x > a  # the smaller tail, or nearly so
+    if inside.all():
+        return inner(a, x)
+    out = np.where(x > 0, np.where(a < np.inf, end, -end), np.where(np.isnan(x), np.nan, -end))
+    out[inside] = inner(a[inside], x[inside])
+    return out
+
+
+def _inner_score(a: Array, x: Array) -> Array:
+    tail, upper = _smaller_tail(a, x)
+    return score_of_tail(tail, upper, lambda i: gamma_far_tail(a[i], x[i], upper[i])[0])
+
+
+def _inner_balance(a: Array, x: Array) -> Array:
+    tail, upper = _smaller_tail(a, x)
+    if (tiny := tail < TINY).any():
+        tail[tiny] = np.exp(gamma_far_tail(a[tiny], x[tiny], upper[tiny])[0])
+    return np.where(upper, 1 - 2 * tail, 2 * tail - 1)
+
+
+def _smaller_tail(a: Array, x: Array) -> tuple[Array, Mask]:
+    """The smaller tail probability, or nearly so, and whether it is the upper one; 0 where it is for logs to tell."""
+    upper = x > a
     if (odd := a < 1).any():
         upper[odd] = gammainc(a[odd], x[odd]) > 0.5
+    lower = ~upper
     tail = np.empty(x.shape)
-    tail[~upper], tail[upper] = gammainc(a[~upper], x[~upper]), gammaincc(a[upper], x[upper])
+    tail[lower], tail[upper] = gammainc(a[lower], x[lower]), gammaincc(a[upper], x[upper])
     tail[_gamma_is_far(a, x)] = 0.0
-    return score_of_tail(tail, upper, lambda i: gamma_far_tail(a[i], x[i], upper[i])[0])
+    return tail, upper
 
 
 def gamma_tail(a: Array, x: Array, upper: Mask) -> tuple[Array, Array]:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import erf
 
 from ..._checks import Array, positive
 from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.factorials import log_gamma_kernel, log_half_step
-from ...numerics.gamma_tails import gamma_quantile, gamma_score, gamma_tail
-from ...numerics.tails import HALF_LOG_2PI, ROOT_2, log_normal_hazard
+from ...numerics.gamma_tails import gamma_balance, gamma_quantile, gamma_score, gamma_tail
+from ...numerics.tails import HALF_LOG_2PI, log_normal_hazard
 from ..base import Parametric, across
 
 
@@ -130,5 +129,5 @@ def _crps(law: Gamma, y: Array) -> Array:
     spread = np.exp(log_half_step(a)) / math.sqrt(math.pi)
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.where(np.isinf(x), y - law.mean(), law.scale * (x - a))  # x may overflow where y does not
-        out = away * erf(gamma_score(a, x) / ROOT_2) + law.scale * (2 * peak - spread)
+        out = away * gamma_balance(a, x) + law.scale * (2 * peak - spread)
     return np.where(np.isnan(out) & ~np.isnan(y), np.inf, np.maximum(out, 0.0))

@@ -64,9 +64,9 @@ class Logistic(LocationScale):
 
 def _log_density(law: Logistic, y: Array) -> Array:
     u = np.abs(law.standardised(y))
-    return -u + 2 * log_expit(u) - across(np.log(law.scale), y)
+    return np.asarray(-u - 2 * np.log1p(np.exp(-u)) - across(np.log(law.scale), y))
 
 
 def _crps(law: Logistic, y: Array) -> Array:
     u = np.abs(law.standardised(y))
-    return law.scale * (u - 2 * log_expit(u) - 1)
+    return np.asarray(law.scale * (u + 2 * np.log1p(np.exp(-u)) - 1))

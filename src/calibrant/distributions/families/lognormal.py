@@ -15,6 +15,7 @@ from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
 
 SMALL_SCALE = 0.01
+FAR_LOG_MEAN, FAR_SCORE = 700.0, 20.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,13 +92,20 @@ def _log(y: Array) -> Array:
 def _crps(law: LogNormal, y: Array) -> Array:
     z, scale = law.to_normal(y), law.scale
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.exp(law.loc + 0.5 * scale**2 + log_ndtr(-scale / ROOT_2))
-        below = np.exp(law.loc + 0.5 * scale**2 + log_ndtr(z - scale))
+        spread, below = _shares_of_mean(law.loc + 0.5 * scale**2, -scale / ROOT_2, z - scale)
         out = y * erf(z / ROOT_2) + 2 * (spread - below)
         small = scale < SMALL_SCALE
         if small.any():
             out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
     return np.where(np.isnan(out) & ~np.isnan(y), np.inf, out)  # the terms overflow only where the score does
+
+
+def _shares_of_mean(log_mean: Array, *scores: Array) -> list[Array]:
+    """The mean times Phi at each of these scores; in logs where a factor may overflow or vanish, which takes longer."""
+    if np.abs(log_mean).max(initial=0.0) < FAR_LOG_MEAN and scores[0].min(initial=0.0) > -FAR_SCORE:
+        mean = np.exp(log_mean)
+        return [mean * ndtr(score) for score in scores]
+    return [np.exp(log_mean + log_ndtr(score)) for score in scores]
 
 
 def _crps_of_small_scale(loc: Array, scale: Array, z: Array, y: Array) -> Array:

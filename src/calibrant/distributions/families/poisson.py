@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import erf, i0e, i1e
+from scipy.special import i0e, i1e
 
 from ..._checks import Array, positive
 from ..._types import Numbers
 from ...numerics.factorials import log_gamma_kernel
-from ...numerics.gamma_tails import gamma_score
-from ...numerics.tails import ROOT_2
+from ...numerics.gamma_tails import gamma_balance, gamma_score
 from ..base import across
 from .counts import Counts
 
@@ -80,4 +79,5 @@ def _crps(law: Poisson, y: Array) -> Array:
     inside = (k >= 0) & (k < np.inf)
     mass = np.where(inside, np.exp(law._log_mass(np.where(inside, k, 0.0))), 0.0)
     spread = i0e(2 * rate) + i1e(2 * rate)
-    return (y - rate) * erf(law.to_normal(y) / ROOT_2) + rate * (2 * mass - spread)
+    balance = np.where(inside, -gamma_balance(np.where(inside, k, 0.0) + 1, rate), np.sign(k))  # 2 F(y) - 1
+    return (y - rate) * balance + rate * (2 * mass - spread)

@@ -121,6 +121,8 @@ def _log1p_ratio(df: Array, u: Array) -> Array:
     with np.errstate(over="ignore"):
         ratio = np.abs(u) / np.sqrt(df)
     far = ratio > 1e8
+    if not far.any():
+        return np.log1p(np.square(ratio))
     return np.where(far, 2 * _log(np.where(far, ratio, 1.0)), np.log1p(np.square(np.where(far, 0.0, ratio))))
 
 
@@ -193,16 +195,19 @@ def _crps(law: StudentT, y: Array) -> Array:
     exists = (law.df > 0.5) & np.isfinite(u)
     df, u = np.where(exists, law.df, 2.0), np.where(exists, u, 0.0)
     centre = u * (1 - 2 * stdtr(df, -u))
-    spread = 2 * df * np.exp(2 * log_half_step(df / 2) - log_half_step(df - 0.5) - 0.5 * np.log(np.pi * df))
-    rate = _log_rate(df) - 0.5 * _log1p_ratio(df, u)
-    value = law.scale * (centre + spread * rate * exprel((df - 1) * rate))  # no singularity at df = 1
+    shared = df[:1] if (df == df[:1]).all() else df  # what depends on df alone is worked out once
+    half, whole = log_half_step(shared / 2), log_half_step(shared - 0.5)
+    spread = 2 * shared * np.exp(2 * half - whole - 0.5 * np.log(np.pi * shared))
+    rate = _log_rate(shared, whole - half) - 0.5 * _log1p_ratio(shared, u)
+    value = law.scale * (centre + spread * rate * exprel((shared - 1) * rate))  # no singularity at df = 1
     return np.where(exists, value, np.where(np.isnan(y), np.nan, np.inf))
 
 
-def _log_rate(df: Array) -> Array:
-    """(log_half_step(df - 1/2) - log_half_step(df/2)) / (df - 1), a derivative where df is near 1."""
+def _log_rate(df: Array, difference: Array) -> Array:
+    """``difference`` log_half_step(df - 1/2) - log_half_step(df/2) over df - 1, a derivative where df is near 1."""
     near = np.abs(df - 1) < 1e-5
-    apart = np.where(near, 2.0, df)
-    difference = (log_half_step(apart - 0.5) - log_half_step(apart / 2)) / (apart - 1)
-    middle = 0.75 * df - 0.25
-    return np.where(near, 0.5 * (digamma(middle + 0.5) - digamma(middle)), difference)
+    rate = np.asarray(difference / np.where(near, 1.0, df - 1))
+    if near.any():
+        middle = 0.75 * df[near] - 0.25
+        rate[near] = 0.5 * (digamma(middle + 0.5) - digamma(middle))
+    return rate

@@ -54,16 +54,22 @@ def interval_quantiles(low: Any, high: Any, coverage: Any, median: Any = None) -
     >>> interval_quantiles([1.0], [3.0], 0.9, [2.5])
     (array([0.05, 0.95, 0.5 ]), array([[1. , 3. , 2.5]]))
     """
+    levels, columns = interval_columns(low, high, coverage, median)
+    return levels, np.array(columns).T.copy()
+
+
+def interval_columns(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, tuple[Array, ...]]:
+    """What ``interval_quantiles`` gives, as L columns of what was given, of which no table is made."""
     nominal = probabilities(coverage, "coverage")
     lower, upper = ends(low, high)
     n, k = lower.shape
     if nominal.shape != (k,):
         raise ValueError(f"`coverage` must be one number for each of {k} intervals a row; got {nominal.size}.")
-    tables, levels = [lower, upper], [0.5 - nominal / 2, 0.5 + nominal / 2]
+    columns, levels = [*lower.T, *upper.T], [0.5 - nominal / 2, 0.5 + nominal / 2]
     if median is not None:
-        tables.append(column(median, "median", n)[:, None])
+        columns.append(column(median, "median", n))
         levels.append(np.array([0.5]))
-    return np.concatenate(levels), np.hstack(tables)
+    return np.concatenate(levels), tuple(columns)
 
 
 def ends(low: Any, high: Any) -> tuple[Array, Array]:

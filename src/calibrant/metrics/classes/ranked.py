@@ -43,5 +43,6 @@ def ranked_probability_score(
     forecasts = class_forecasts(y_true, y_proba, classes, sample_weight)
     below = np.cumsum(forecasts.table(), axis=1)[:, :-1]
     came = np.arange(below.shape[1]) >= forecasts.codes[:, None]
-    scores = np.square(below - came).sum(axis=1)
+    away = below - came
+    scores = np.einsum("ij,ij->i", away, away)
     return scores if per_row else average(scores, forecasts.weights)
