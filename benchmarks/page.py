@@ -61,8 +61,13 @@ def _peers(content: dict[str, Any]) -> Iterator[str]:
     yield from _ended(records)
     for group, words in GROUPS.items():
         yield f"\n## {words}\n"
-        yield _table(("job", "rows", "library", "CPU ms", "× ours", "× floor", "MiB", "quality", ""))
-        yield _rows(_entries([each for each in records if each["job"].split()[0] == group]))
+        yield entries([each for each in records if each["job"].split()[0] == group])
+
+
+def entries(records: list[Found]) -> str:
+    """A table of all entries of some jobs."""
+    head = _table(("job", "rows", "library", "CPU ms", "× ours", "× floor", "MiB", "quality", ""))
+    return "\n".join([head, _rows(_entries(records))])
 
 
 def _measured_on(machine: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -161,6 +162,26 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
 
+class Beside(SphinxDirective):
+    """Entries of a benchmark beside other libraries: of the jobs whose names begin as one of the arguments."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Write the table, and have it parsed."""
+        from benchmarks.page import entries
+
+        path = Path(self.env.srcdir).parent / "benchmarks" / "results" / "peers.json"
+        self.env.note_dependency(str(path))
+        wanted = tuple(name.strip() for name in self.arguments[0].split(","))
+        kept = json.loads(path.read_text(encoding="utf-8"))["records"]
+        shown = [each for each in kept if each["job"].startswith(wanted)]
+        if not shown:
+            raise self.error(f"no job of the benchmarks begins with {self.arguments[0]}.")
+        return self.parse_text_to_nodes(entries(shown))
+
+
 class Measures(SphinxDirective):
     """All measures of a task in a table: what each says, and its unit."""
 
@@ -239,6 +260,7 @@ def setup(app: Any) -> dict[str, bool]:
     here = Path(app.srcdir)
     write_reference(here / "reference")
     write_results(here / "results", here.parent / "experiments" / "results")
+    app.add_directive("beside", Beside)
     app.add_directive("costs", Costs)
     app.add_directive("command-line", CommandLine)
     app.add_directive("measures", Measures)
