@@ -133,6 +133,14 @@ class TestWrapped:
         again = ConformalCalibrator(ScaleCalibrator(), held_out=0.25).fit(law[turned], y[turned])
         np.testing.assert_array_equal(again.transform(law).interval(0.9), cal.transform(law).interval(0.9))
 
+    @pytest.mark.parametrize(
+        ("rows", "by", "aside"), [(30, None, 15), (600, None, 200), (1500, None, 300), (600, "width", 300)]
+    )
+    def test_how_many_rows_are_kept_aside(self, rng, rows, by, aside):
+        law, y = forecasts(rng, rows)
+        cal = ConformalCalibrator(ScaleCalibrator(), by=by).fit(law, y)
+        assert cal.all_rows_.rows == aside
+
     def test_copies_stay_together(self, rng):
         law, y = forecasts(rng, 40)
         w = rng.integers(0, 4, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,13 +34,13 @@ class Sample:
         some: list[Any] = [None if each is None else each[rows] for each in (self.weights, self.labels, self.ratio)]
         return Sample(self.table[rows], self.y[rows], some[0], some[1], features_of(self.X, rows), some[2])
 
-    def halves(self, share: float, random_state: Any) -> tuple[Sample, Sample]:
-        """Rows drawn for the shape, and a share kept aside; copies of a row stay together, as one with their weight."""
+    def divided(self, aside: Callable[[int], float], random_state: Any) -> tuple[Sample, Sample]:
+        """Rows drawn for the shape, and ``aside(n)`` of n; copies of a row stay together, as one with their weight."""
         rows, weights = distinct(self._laws(), self.y, self.weights, self._beside())
         n = len(rows)
         if n < 2:
             raise ValueError("at least two different rows are needed: one to learn from, and one to be kept aside.")
-        kept = min(max(round(share * n), 1), n - 1)
+        kept = min(max(round(aside(n)), 1), n - 1)
         order = np.random.default_rng(0 if random_state is None else random_state).permutation(n)
         once = Sample(self.table, self.y, _put(len(self.y), rows, weights), self.labels, self.X, self.ratio)
         return once.part(rows[np.sort(order[kept:])]), once.part(rows[np.sort(order[:kept])])
