@@ -22,11 +22,13 @@ from sklearn import datasets
 from sklearn.base import clone
 
 from calibrant import BoostedClassCalibrator, metrics
+from calibrant.calibration.boosting.growing import RATES as LIMITS
 
 from .cells import RESULTS, Cells, claim
 from .mcgrad import BASES, CALIBRATE, LEAST, TRAIN
 
 RATES = (0.05, 0.07, 0.1, 0.15)
+SMALLEST = LIMITS[0]  # what is taken of few rows where none is given
 FARTHEST = 28.0  # rounds times rate
 Numbers = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -128,7 +130,7 @@ def verdict(losses: Numbers, seconds: Numbers) -> tuple[list[str], bool]:
     lines = [f"rate {r}: log loss {m:.5f}, {e:.1f} standard errors from the best, {s:.2f} s" for r, m, e, s in rows]
     rate, rounds = RATES[best], round(FARTHEST / RATES[best])
     default = {k: p.default for k, p in inspect.signature(BoostedClassCalibrator).parameters.items()}
-    right = (default["rate"], default["n_rounds"]) == (rate, rounds)
+    right = default["rate"] is None and (SMALLEST, default["n_rounds"]) == (rate, rounds)
     return [*lines, claim(right, f"the default is the best of them, {rate} and {rounds} rounds")], right
 
 

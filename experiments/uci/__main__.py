@@ -6,7 +6,7 @@ NGBoost and XGBDistribution, which boost the laws themselves, with the settings 
 held-out rows say how many rounds, of XGBDistribution also which of two depths and two rates, and all rows are learned
 from again. Calibrators learn from out-of-fold forecasts of the training rows, 8 000 at most. Outcomes that are whole
 numbers are judged by the mass of half a unit on each side. A model is left out with a line where its package is missing
-or some of its splits are; a finished cell is kept.
+or some of its splits are; a finished cell is kept, and so are rows of the table that is there where no cell is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..cells import RESULTS, Cells, write_result
+from ..cells import RESULTS, Cells, read_result, write_result
 from ..data import VARIABLE
 from .cell import BASES, PEERS, cell, is_here
 from .sets import BUNDLED, sets_in, split_folder
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     tasks = {f"{name}/{model}/{split}": (folder, name, model, split, TREES) for split, model, name in numbers}
     for name in cells.run({} if options.done else tasks, cell, options.jobs):
         print(name, flush=True)
-    rows = _rows(cells.done, sets, models, options.splits)
+    rows = _rows(cells.done, sets, models, options.splits, _written(options))
     claims = list(verdict(rows))
     told = {row[key] for row in rows for key in ("model", "set")}
     text = [*page(rows, options.splits, [name for name in (*models, *sets) if name not in told]), "", *claims]
@@ -56,13 +56,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(any(each.startswith("FAIL") for each in claims))
 
 
-def _rows(done: dict[str, Any], sets: Sequence[str], models: Sequence[str], splits: int) -> list[dict[str, Any]]:
-    """Summaries of the pairs of which all splits are there."""
+def _rows(
+    done: dict[str, Any], sets: Sequence[str], models: Sequence[str], splits: int, written: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Summaries of the pairs of which all splits are there; of the others what was written before."""
     rows = []
     for name, model in product(sets, models):
         names = [f"{name}/{model}/{split}" for split in range(splits)]
         if all(each in done for each in names):
             rows += summary(name, model, [done[each] for each in names])
+        else:
+            rows += [row for row in written if (row["set"], row["model"], row["splits"]) == (name, model, splits)]
+    return rows
+
+
+def _written(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Rows of the table that is there."""
+    before = None if options.quick else read_result(options.out, "uci")
+    rows: list[dict[str, Any]] = [] if before is None else before["rows"]
     return rows
 
 

@@ -18,6 +18,8 @@ PATIENCE = 5  # looks without gain after which no more trees are grown
 _BINS = 63  # of a feature: splits lie between them
 _SHRINKAGE = 5.0  # rows' worth of curvature by which a leaf is held back
 _FEATURES, _ROWS = 0.7, 0.8  # shares that each tree sees
+RATES = (0.05, 0.2)  # where none is given: with many rows larger steps are as good, and trees fewer
+_MANY = 120_000  # rows that a model sees, over which its rate is 1 but for those limits
 _FEW = 3  # features that differ between rows; so few are all seen, else some trees see none
 
 Rows = NDArray[np.intp]
@@ -53,7 +55,7 @@ class Growth:
     """How trees are grown; see the calibrators."""
 
     rounds: int
-    rate: float
+    rate: float | None
     leaves: int
     min_rows: int
     seed: int
@@ -69,7 +71,7 @@ class Growth:
         state = 0 if calibrator.random_state is None else calibrator.random_state
         return cls(
             count(calibrator.n_rounds, "n_rounds", least=STEP),
-            number(calibrator.rate, "rate", above=0, below=1),
+            None if calibrator.rate is None else number(calibrator.rate, "rate", above=0, below=1),
             leaves,
             count(calibrator.min_rows, "min_rows"),
             int(np.random.default_rng(state).integers(2**31 - 1)),
@@ -197,7 +199,7 @@ def _settings(how: Growth, x: Array, outputs: int) -> dict[str, Any]:
         "objective": "none",
         "num_class": outputs,
         "boost_from_average": False,
-        "learning_rate": how.rate,
+        "learning_rate": float(np.clip(len(x) / _MANY, *RATES)) if how.rate is None else how.rate,
         "num_leaves": how.leaves,
         "min_data_in_leaf": fewest,
         "min_data_per_group": fewest,
