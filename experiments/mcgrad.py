@@ -183,12 +183,13 @@ def _multicalibration_error(p: NDArray[np.float64], new: Rows) -> float:
 
 
 def averaged(cells: list[Cell]) -> Cell:
-    """Means over splits of every measure.
+    """Means over splits of every measure, of those in which it is finite.
 
-    >>> averaged([{"log_loss": 1.0}, {"log_loss": 3.0}])
-    {'log_loss': 2.0}
+    >>> averaged([{"log_loss": 1.0}, {"log_loss": 3.0, "mce_sigma": 5.0}])
+    {'log_loss': 2.0, 'mce_sigma': 5.0}
     """
-    return {m: float(np.mean([cell[m] for cell in cells if m in cell])) for m in cells[0]}
+    measures = dict.fromkeys(m for cell in cells for m in cell)
+    return {m: float(np.mean([cell[m] for cell in cells if m in cell])) for m in measures}
 
 
 def verdict(means: Means) -> list[str]:
