@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -81,14 +82,16 @@ def test_types(dtype):
 
 
 def test_of_very_many_rows_some_tell_how_cells_are_filled(monkeypatch):
-    """Counts of coarse cells are those of all rows; a skew of every seventh row alone must not show."""
+    """Counts of cells are those of all rows; a skew of every seventh row alone must not show."""
     monkeypatch.setattr(tensor_counts, "MANY", 2**18)
+    monkeypatch.setattr(tensor_counts, "TOLD", 2**17)
     monkeypatch.setattr(tensor_counts, "CHUNK", 2**17)
     mean, std, y = rows(7 * 2**17)
     y[::7] += 0.5 * std[::7]
-    some = tensor_counts.weighed_scores(read_tensors((mean, std), y))
+    given = read_tensors((mean, std), y)
+    some, reach = tensor_counts.weighed_scores(given), float(tensor_counts._farthest(given.part(slice(None, None, 7))))
     z = ((y - mean) / std).double().numpy()
-    for edge in np.sinh(np.arange(-96, 97, 8) / 32):
+    for edge in np.sinh(np.linspace(-reach, reach, 65)):
         assert abs(some.mass[some.scores < edge].sum() - np.count_nonzero(z < edge)) <= 4  # rounding at the edge
     assert some.rows == len(y) and abs(some.mass.sum() - len(y)) < 1e-3
     found = tensors.fit(QuantileCalibrator(), (mean, std), y)
@@ -99,11 +102,25 @@ def test_of_very_many_rows_some_tell_how_cells_are_filled(monkeypatch):
 
 def test_cells_that_no_row_of_the_sample_is_in(monkeypatch):
     monkeypatch.setattr(tensor_counts, "MANY", 2**16)
+    monkeypatch.setattr(tensor_counts, "TOLD", 2**16)
     mean, std, y = rows(2**17)
     y[1::2] = mean[1::2] + 50 * std[1::2]
     scores, mass, count = tensor_counts.weighed_scores(read_tensors((mean, std), y))
     far = scores > 40
     assert mass[far].sum() == 2**16 and count == 2**17 and abs(scores[far] / 50 - 1).max() < 0.02
+
+
+@pytest.mark.parametrize("odd", [torch.nan, 1e6])
+def test_of_very_many_rows_some_are_missing_or_farther_than_those_that_were_asked(odd, monkeypatch):
+    monkeypatch.setattr(tensor_counts, "MANY", 2**18)
+    monkeypatch.setattr(tensor_counts, "TOLD", 2**17)
+    mean, std, y = rows(2**19)
+    y[1] = odd
+    with pytest.warns(UserWarning, match="1 of 524288") if odd != odd else nullcontext():
+        found = tensors.fit(QuantileCalibrator(), (mean, std), y)
+    assert found.n_rows_ == 2**19 - int(odd != odd)
+    kept = y.isfinite()
+    assert apart(found, fit_to_arrays(QuantileCalibrator(), mean[kept], std[kept], y[kept])) < 5e-4
 
 
 def test_summaries_add_up():

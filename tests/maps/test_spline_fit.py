@@ -237,3 +237,13 @@ def test_heavy_tails_keep_slope_one(scale: float) -> None:
 def test_huge_weights_do_not_make_huge_problems():
     knots, spacing = place_knots(cells_of(X, np.full(len(X), 1e10)))
     assert len(knots) == 400 and spacing > 0
+
+
+@pytest.mark.parametrize(
+    "bend", [lambda e: e, lambda e: 1.002 * e, lambda e: e + 0.01 * e**2, lambda e: e * (0.2 * e + 1.5)]
+)
+def test_with_very_many_rows_the_shorter_search_ends_at_the_same_map(bend, monkeypatch: pytest.MonkeyPatch) -> None:
+    z, x = bend(np.random.default_rng(0).normal(size=200_000)), np.linspace(-8, 8, 401)
+    short = fit_spline(z)(x)
+    monkeypatch.setattr("calibrant.maps.spline_fit.MANY", np.inf)
+    np.testing.assert_allclose(norm.cdf(short), norm.cdf(fit_spline(z)(x)), atol=1e-9)

@@ -382,3 +382,10 @@ def _wavy():
     mu = rng.normal(size=1200)
     noise = rng.gamma(2.0, 1.0, 1200) / np.sqrt(2) - np.sqrt(2)
     return Normal(mu, 1.0), mu + (1 + 0.5 * np.tanh(2 * mu)) * noise
+
+
+@pytest.mark.parametrize("rows", [1999, 2000])
+def test_many_rows_bring_a_candidate_with_closer_knots(rng, rows):
+    mu = rng.uniform(0, 10, rows)
+    stack = StackCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=rows))
+    assert ("flow of hats" in stack.weights_) == (rows == 2000)

@@ -2,7 +2,9 @@ r"""Weights and means of rows by cells of :math:`\operatorname{asinh} z`, on the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +14,22 @@ from ..forecasters.backend import Tensor, need_torch
 from .tensor_rows import BLOCK, TensorRows
 
 REACH = 42  # of asinh z on both sides; rows with scores beyond, 8.7e17, are left out
-LEVEL, COARSE = 11, 5  # 2^level cells to a unit: those that are handed on, those that all of many rows are counted by
+LEVEL, COARSE = 11, 7  # 2^level cells to a unit
 FEW = 65_536  # rows that are taken as they are
-MANY = 2**25  # rows; of more, about so many tell where in the coarse cells they lie
+MANY = 2**25  # rows, of which more are counted by fewer cells
+TOLD, HALF = 2**22, 2**10  # rows at least that tell how far these must reach and where in them rows lie; and how many
 CHUNK = 2**24  # rows counted at a time: in single precision no count of them is rounded
+_FUSED = "template <typename T> T place(T y, T mean, T std) { return asinh((y - mean) / std); }"
+
+
+class Cells(NamedTuple):
+    """Of asinh z between -reach and reach, so many on either side of 0."""
+
+    reach: float
+    half: int
+
+
+ALL = Cells(REACH, REACH * 2**LEVEL)
 
 
 class WeighedScores(NamedTuple):
@@ -29,20 +43,27 @@ class WeighedScores(NamedTuple):
 def weighed_scores(rows: TensorRows) -> WeighedScores:
     r"""Scores of few rows as they are; of many, the means of cells :math:`\lfloor 2^{11}\operatorname{asinh} z\rfloor`.
 
-    Of more than 2²⁵ rows without weights, all are counted by cells 1/32 wide, and every k-th, 2²⁴ of them at least,
-    tells how they lie within. Rows whose score is not finite are not counted, nor are rows of weight 0.
+    Of more than 2²⁵ rows without weights, all are counted by 2 048 cells that reach farther than the scores of every
+    k-th, 2²² of them at least, which also tell the means of cells. Where that is not far enough for all rows, or some
+    are missing, cells are 1/128 wide. Rows whose score is not finite are not counted, nor are rows of weight 0.
     """
     if len(rows) <= FEW:
         return _as_they_are(rows)
     if rows.weights is not None or len(rows) <= MANY:
-        mass, moment, used = _sums(rows)
+        mass, moment, used = _sums(rows, ALL)
     else:
-        mass, moment, _ = _sums(rows.part(slice(None, None, -(-len(rows) // MANY))))
-        counts = _counts(rows)
-        mass, moment = _stretched(mass, moment, counts.double())
+        some = rows.part(slice(None, None, max(len(rows) // TOLD, 1)))
+        cells = Cells(float(_farthest(some)), HALF)
+        counts = _counts(rows, cells)
         used = counts.sum()
-    cells = mass.nonzero()[:, 0]
-    mass, moment = need_torch().stack([mass[cells], moment[cells]]).cpu().numpy()
+        if used < len(rows):
+            cells = Cells(REACH, REACH * 2**COARSE)
+            counts = _counts(rows, cells)
+            used = counts.sum()
+        mass = counts.double()
+        moment = mass * _means(some, cells)
+    there = mass.nonzero()[:, 0]
+    mass, moment = need_torch().stack([mass[there], moment[there]]).cpu().numpy()
     return WeighedScores(moment / mass, mass, int(used))
 
 
@@ -55,47 +76,65 @@ def _as_they_are(rows: TensorRows) -> WeighedScores:
     return WeighedScores(scores[used], None if weights is None else weights[used], int(used.sum()))
 
 
-def cells_of(rows: TensorRows) -> tuple[Tensor, Tensor, Tensor]:
+def cells_of(rows: TensorRows, cells: Cells = ALL) -> tuple[Tensor, Tensor, Tensor]:
     """The cell of each row, its score, and its weight; 0 where it has no cell."""
     torch = need_torch()
     z = rows.scores()
     place = z.float().asinh()
-    there = place.abs() < REACH
+    there = place.abs() < cells.reach
     weights = there.double() if rows.weights is None else torch.where(there, rows.weights, 0).double()
-    cell = torch.where(there, place * 2**LEVEL, 0).floor_().long() + REACH * 2**LEVEL
+    cell = torch.where(there, place * (cells.half / cells.reach), 0).floor_().long() + cells.half
     return cell, torch.where(there, z, 0), weights
 
 
-def _sums(rows: TensorRows) -> tuple[Tensor, Tensor, Tensor]:
+def _sums(rows: TensorRows, cells: Cells) -> tuple[Tensor, Tensor, Tensor]:
     """Weights and weighted scores by cell, and how many rows have a weight."""
     torch = need_torch()
-    mass, moment = torch.zeros(2, 2 * REACH * 2**LEVEL, dtype=torch.float64, device=rows.mean.device)
+    mass, moment = torch.zeros(2, 2 * cells.half, dtype=torch.float64, device=rows.mean.device)
     used = torch.zeros((), dtype=torch.int64, device=rows.mean.device)
     for chunk in rows.chunks(BLOCK):
-        cell, z, weights = cells_of(chunk)
+        cell, z, weights = cells_of(chunk, cells)
         mass.index_add_(0, cell, weights)
         moment.index_add_(0, cell, weights * z)
         used += (weights > 0).sum()
     return mass, moment, used
 
 
-def _counts(rows: TensorRows) -> Tensor:
-    """Rows by coarse cell, exactly."""
+def _counts(rows: TensorRows, cells: Cells) -> Tensor:
+    """Rows by cell, exactly."""
     torch = need_torch()
-    cells = 2 * REACH * 2**COARSE
-    total = torch.zeros(cells, dtype=torch.int64, device=rows.mean.device)
+    total = torch.zeros(2 * cells.half, dtype=torch.int64, device=rows.mean.device)
     for chunk in rows.chunks(CHUNK):
-        total += torch.histc(chunk.scores().float().asinh_(), cells, -REACH, REACH).long()
+        total += torch.histc(_places(chunk), 2 * cells.half, -cells.reach, cells.reach).long()
     return total
 
 
-def _stretched(mass: Tensor, moment: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Sums of some rows, stretched so that coarse cells weigh what they do with all rows."""
+def _farthest(rows: TensorRows) -> Tensor:
+    """Some way beyond the scores of these rows, as asinh z."""
+    place = _places(rows).abs().nan_to_num_(0.0, 0.0)
+    return (1.25 * place.max() + 0.5).clamp(max=REACH)
+
+
+def _places(rows: TensorRows) -> Tensor:
+    """asinh z in single precision; on a GPU in one pass over the columns, where they need no more than that."""
     torch = need_torch()
-    mass, moment = mass.reshape(len(counts), -1), moment.reshape(len(counts), -1)
-    unseen = (mass.sum(1) == 0) & (counts > 0)
-    mass[unseen, mass.shape[1] // 2] = 1.0
-    middle = (torch.arange(len(counts), device=mass.device) + 0.5) * 2.0**-COARSE - REACH
-    moment[unseen, mass.shape[1] // 2] = torch.sinh(middle.double())[unseen]
-    factor = (counts / mass.sum(1).clamp(min=1.0))[:, None]
-    return (mass * factor).reshape(-1), (moment * factor).reshape(-1)
+    columns = (rows.y, rows.mean, rows.std)
+    if rows.mean.is_cuda and not rows.gaps and all(column.dtype == torch.float32 for column in columns):
+        return _kernel()(*columns)
+    return rows.scores().float().asinh_()
+
+
+@cache
+def _kernel() -> Callable[..., Tensor]:
+    """Compiled once, in a quarter of a second."""
+    made: Callable[..., Tensor] = need_torch().cuda.jiterator._create_jit_fn(_FUSED)
+    return made
+
+
+def _means(rows: TensorRows, cells: Cells) -> Tensor:
+    """Mean score of some rows by cell; where there is none, the middle."""
+    torch = need_torch()
+    mass, moment, _ = _sums(rows, cells)
+    middle = torch.arange(0.5 - cells.half, cells.half, dtype=torch.float64, device=mass.device)
+    middle *= cells.reach / cells.half
+    return torch.where(mass > 0, moment / mass.clamp(min=1.0), torch.sinh(middle))

@@ -28,8 +28,8 @@ def fit(calibrator: Any, forecasts: Any, y: Any, *, groups: Any = None, sample_w
     Rows are added up by cells of :math:`\operatorname{asinh} z`, :math:`z = (y - \mu)/\sigma`, some million at a time;
     a few thousand numbers come back, and the calibrator learns from those (`fit_summary`), which takes milliseconds.
     Up to 65 536 rows the fit is that to the rows; of more, cells 1/2 048 wide stand for them, as in
-    `QuantileCalibrator.summarise`. Of more than 2²⁵ rows without weights all are counted by cells 1/32 wide, and every
-    k-th tells how they lie within, which moves probabilities by some 0.00001.
+    `QuantileCalibrator.summarise`. Of more than 2²⁵ rows without weights all are counted by some thousand cells, and
+    every k-th tells their means, which moves probabilities by some 0.00001.
 
     Rows in which a number is missing or infinite are left out, with a warning that counts them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.special import expit
@@ -12,11 +12,13 @@ from .cells import Cells, cells_of, spread_ties
 from .insurance import alike, insured_each
 from .shrunken import shrunken_affine
 from .spline import SplineMap, heights_through, rising
-from .spline_problem import SplineProblem, SplineSolution, newton, reduced, stacked
+from .spline_problem import DIGITS, SplineProblem, SplineSolution, newton, reduced, stacked
 
-STIFFEST, SOFTEST = 7, -6  # decimal logarithms of the penalties tried
+STIFFEST, MIDDLE, SOFTEST = 7, 0, -6  # decimal logarithms of the penalties tried, from the stiffest on
+MANY = 1e5  # rows, with more of which the middle comes next: the stiff ones in between are hardly ever right then
 DOUBT = 2.0  # nats of evidence a spline must have over an affine map to be trusted by half
 ENOUGH = 8  # rows below which only an affine map is fitted
+_ROUGHLY = 0.01  # nats to which penalties are compared of so many rows
 _AT_ONCE = 256  # maps
 _ENTRIES = 1 << 20  # of the Hessians of problems that are solved at once
 
@@ -129,11 +131,42 @@ def _mixed(spline: SplineMap, affine: SplineMap, unit: tuple[float, float], trus
 def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolution]:
     """Return the stiffest and the most evident fits: decades of penalties, then halves and quarters around the best."""
     groups = len(problem.knots)
-    stiff = fit = newton(problem, problem.start(), np.full(groups, 10.0**STIFFEST))
+    stiff = newton(problem, problem.start(), np.full(groups, 10.0**STIFFEST))
     best, at = SplineSolution(*(part.copy() for part in stiff)), np.full(groups, float(STIFFEST))
-    going, some = np.arange(groups), problem
-    for decade in range(STIFFEST - 1, SOFTEST - 1, -1):
-        fit = newton(some, fit, np.full(len(going), 10.0**decade))
+    many = bool((problem.mass.sum(axis=(1, 2)) > MANY).all())
+    first, digits = (MIDDLE, _ROUGHLY) if many else (STIFFEST - 1, DIGITS)
+    _walk(problem, stiff, range(first, SOFTEST - 1, -1), best, at, digits)
+    between = range(MIDDLE + 1, STIFFEST)
+    for end, decades in ((MIDDLE, between), (STIFFEST, between[::-1])) if many else ():
+        back = np.flatnonzero(at == end)
+        if back.size:
+            some, places = best.of(back), at[back]
+            _walk(problem.of(back), best.of(back), decades, some, places, digits)
+            best.put(back, some)
+            at[back] = places
+    found = np.flatnonzero(at < STIFFEST)
+    for step in (0.5, 0.25):
+        left = found
+        for aside in (step, -step):  # evidence falls on either side of the best: where one is better, the other is not
+            if left.size:
+                power = at[left] + aside
+                fit = newton(problem.of(left), best.of(left), 10.0**power, digits=digits)
+                better = fit.evidence > best.evidence[left]
+                best.put(left[better], fit.of(better))
+                at[left[better]] = power[better]
+                left = left[~better]
+    if many and found.size:
+        best.put(found, newton(problem.of(found), best.of(found), 10.0 ** at[found]))
+    return stiff, best
+
+
+def _walk(
+    problem: SplineProblem, fit: SplineSolution, decades: Iterable[int], best: SplineSolution, at: Array, digits: float
+) -> None:
+    """Go through penalties until evidence falls, and keep the best fits, and where they are."""
+    going = np.arange(len(at))
+    for decade in decades:
+        fit = newton(problem, fit, np.full(len(going), 10.0**decade), digits=digits)
         better = fit.evidence > best.evidence[going]
         best.put(going[better], fit.of(better))
         at[going[better]] = decade
@@ -141,14 +174,4 @@ def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolutio
         if not on.any():
             break
         if not on.all():
-            going, fit, some = going[on], fit.of(on), some.of(on)
-    found = np.flatnonzero(at < STIFFEST)
-    some = problem.of(found)
-    for step in (0.5, 0.25) if found.size else ():
-        centre = at[found]
-        for power in (centre + step, centre - step):
-            fit = newton(some, best.of(found), 10.0**power)
-            better = fit.evidence > best.evidence[found]
-            best.put(found[better], fit.of(better))
-            at[found[better]] = power[better]
-    return stiff, best
+            going, fit, problem = going[on], fit.of(on), problem.of(on)

@@ -21,6 +21,7 @@ PRIOR = 0.2  # rows' worth of trust in slope 1 at each knot
 SKEW = 0.6  # nats by which Laplace's formula flatters each free slope, measured
 _BINS = 16  # per piece, for the logarithms
 _STEPS, _SHORTEST = 100, 1e-10
+DIGITS = 1e-6  # nats that the last step of Newton's method may win
 _ROUNDING = 1e-13  # of the objective: what is left of it after that cannot be told
 
 
@@ -184,7 +185,7 @@ class _Place(NamedTuple):
             part[rows] = new
 
 
-def newton(problem: SplineProblem, start: SplineSolution, penalty: Array) -> SplineSolution:
+def newton(problem: SplineProblem, start: SplineSolution, penalty: Array, *, digits: float = DIGITS) -> SplineSolution:
     r"""Minimise f by damped Newton steps; the log evidence is Laplace's, :math:`-f - \tfrac12\log\det H + \log Z`.
 
     Not ``numerics.newton``: slopes must stay positive along the line search, and the last factor of the Hessian serves
@@ -200,7 +201,7 @@ def newton(problem: SplineProblem, start: SplineSolution, penalty: Array) -> Spl
         step, factor = _solved(hessian, gradient)
         decrement = -np.vecdot(gradient, step)
         place = _searched(task, place, step, decrement)
-        done = (decrement < np.maximum(1e-6, _ROUNDING * np.abs(place.value))) | (number == _STEPS)
+        done = (decrement < np.maximum(digits, _ROUNDING * np.abs(place.value))) | (number == _STEPS)
         if not done.any():
             continue
         evidence = normaliser[going[done]] - place.value[done] - _half_log_det(hessian[done], factor)

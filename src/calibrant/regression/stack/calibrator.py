@@ -28,12 +28,13 @@ from .candidates import ScoreMixtureCalibrator
 
 BASE = "base"
 FEWEST_ROWS = 15
+MANY_ROWS = 2_000  # from which on a flow with closer knots competes too
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _LEAST = 0.02  # candidates with less weight are dropped
 
 
-def default_candidates(*, features: bool = False) -> dict[str, RegressionCalibrator]:
-    """The calibrators that a stack weighs if none are given, by name; one more where there are features."""
+def default_candidates(*, features: bool = False, many: bool = False) -> dict[str, RegressionCalibrator]:
+    """The calibrators that a stack weighs if none are given, by name; more where there are features or many rows."""
     found: dict[str, RegressionCalibrator] = {
         "quantile": QuantileCalibrator(),
         "normal": ScoreMixtureCalibrator(1, "linear"),
@@ -43,6 +44,8 @@ def default_candidates(*, features: bool = False) -> dict[str, RegressionCalibra
         "flow": FlowCalibrator(penalty=1.0),
         "density": DensityCalibrator(),
     }
+    if many:
+        found["flow of hats"] = FlowCalibrator(12, bumps="hats", penalty=1.0)
     return found | ({"boosted": BoostedCalibrator()} if features else {})
 
 
@@ -70,8 +73,8 @@ class StackCalibrator(PitWatched):
     ----------
     candidates : None, list of calibrators, or dict of them by name
         None: a quantile map, one or two normal laws of the normal scores with parameters linear or smooth in the
-        forecast, `FlowCalibrator`, `DensityCalibrator`, and with features `BoostedCalibrator`. The forecasts as they
-        are always compete, as "base".
+        forecast, `FlowCalibrator`, from 2 000 rows on a second one of 12 hats, `DensityCalibrator`, and with features
+        `BoostedCalibrator`. The forecasts as they are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
     features : bool, default False
@@ -142,11 +145,11 @@ class StackCalibrator(PitWatched):
         return self._transform(self._read(forecasts), X)
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None, X: Any = None) -> None:
-        candidates = _named(self.candidates, features=X is not None)
         table = None if X is None else FeatureTable.learn(X, len(y))(X, len(y))
         kept, w = distinct(forecasts, y, weights, table)
         sample = _Sample(forecasts[kept], y[kept], w, features_of(X, kept))
         rows = float(min(len(kept), w.sum()))
+        candidates = _named(self.candidates, features=X is not None, many=rows >= MANY_ROWS)
         shares = np.zeros(1 + len(candidates))
         if rows < FEWEST_ROWS:
             warnings.warn(
@@ -345,10 +348,10 @@ def _log_likelihood(law: Distribution, base: Distribution, y: Array) -> Array:
     return out
 
 
-def _named(candidates: Any, *, features: bool = False) -> dict[str, RegressionCalibrator]:
+def _named(candidates: Any, **given: bool) -> dict[str, RegressionCalibrator]:
     """Candidates by name; those of a list are called by their class."""
     if candidates is None:
-        return default_candidates(features=features)
+        return default_candidates(**given)
     if isinstance(candidates, Mapping):
         named = {str(name): calibrator for name, calibrator in candidates.items()}
     else:
