@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array
+from ..numerics.lines import count_below
 from ..numerics.tails import HALF_LOG_2PI, normal_hazard, score_of_logit
 from .base import Map, Side, across
 
@@ -60,17 +62,20 @@ class _Flow(Map):
     def _step(self, u: Array, j: int) -> tuple[Array, Array]:
         """The j-th step of every row at standard scores (n,) or (n, k), between -½ and ½, and its slope."""
 
-    def _height(self, u: Array, j: int) -> Array:
-        return self._step(u, j)[0]
+    @abstractmethod
+    def _height(self, u: Array) -> Array:
+        """All steps together, each as high as it is."""
+
+    @abstractmethod
+    def _height_and_slope(self, u: Array) -> tuple[Array, Array]:
+        """These and their slope in u."""
 
     def _logit(self, z: Array) -> Array:
         if z.ndim == 2 and len(z) == 1 < len(self.a) and self._steps_are_shared():
             return self._at_shared(z)
         u = (z - across(self.location, z)) / across(self.scale, z)
         h = across(self.a, z) * log_ndtr(u) - across(self.b, z) * log_ndtr(-u) + across(self.c, z)
-        for j in range(self.heights.shape[1]):
-            h += across(self.heights[:, j], z) * self._height(u, j)
-        return np.asarray(h)
+        return np.asarray(h + self._height(u))
 
     def _steps_are_shared(self) -> bool:
         """Whether all rows have the same steps but for their heights."""
@@ -92,11 +97,9 @@ class _Flow(Map):
         low, high = log_ndtr(u), log_ndtr(-u)
         h = a * low - b * high + across(self.c, z)
         slope = a * _hazard(-u, low) + b * _hazard(u, high)
-        for j in range(self.heights.shape[1]):
-            step, rise = self._step(u, j)
-            height = across(self.heights[:, j], z)
-            h += height * step
-            slope += height * rise
+        steps, rises = self._height_and_slope(u)
+        h += steps
+        slope += rises
         return h, slope / scale
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
@@ -179,12 +182,68 @@ class FlowMap(_Flow):
     def _step(self, u: Array, j: int) -> tuple[Array, Array]:
         return smooth_step(u, across(self.centres[:, j], u), across(self.width, u))
 
-    def _height(self, u: Array, j: int) -> Array:
-        step = u - across(self.centres[:, j], u)
-        step /= across(self.width, u)
-        expit(step, out=step)
-        step -= 0.5
-        return np.asarray(step)
+    def _height(self, u: Array) -> Array:
+        total = np.zeros(u.shape)
+        for j in range(self.heights.shape[1]):
+            step = u - across(self.centres[:, j], u)
+            step /= across(self.width, u)
+            expit(step, out=step)
+            step -= 0.5
+            step *= across(self.heights[:, j], u)
+            total += step
+        return total
+
+    def _height_and_slope(self, u: Array) -> tuple[Array, Array]:
+        total, slope = np.zeros(u.shape), np.zeros(u.shape)
+        for j in range(self.heights.shape[1]):
+            step, rise = self._step(u, j)
+            height = across(self.heights[:, j], u)
+            total += height * step
+            slope += height * rise
+        return total, slope
+
+
+class _Pieces(NamedTuple):
+    """Hats together: between places (n, J + 2) their sum is linear, so that the steps are parabolas; flat beyond."""
+
+    places: Array
+    starts: Array  # (n, J + 3): places that pieces are measured from
+    values: Array  # there
+    slopes: Array
+    bends: Array
+    line: Array  # the places of all rows, where these are the same
+
+    @classmethod
+    def of(cls, heights: Array, knots: Array) -> _Pieces:
+        """Hats of these heights, as areas."""
+        low, high = hat_ends(knots)
+        none = np.zeros((len(heights), 1))
+        places = np.concatenate([low[:, :1], knots, high[:, -1:]], axis=1)
+        rise = np.concatenate([none, 2 * heights / (high - low), none], axis=1)
+        gaps = np.diff(places)
+        areas = np.cumsum(0.5 * (rise[:, 1:] + rise[:, :-1]) * gaps, axis=1)
+        first = -0.5 * heights.sum(axis=1, keepdims=True)
+        values = np.concatenate([first, first, first + areas], axis=1)
+        bends = np.concatenate([none, np.diff(rise) / gaps, none], axis=1)
+        starts = np.concatenate([places[:, :1], places], axis=1)
+        line = places[0] if (places == places[:1]).all() else places
+        return cls(places, starts, values, np.concatenate([none, rise], axis=1), bends, line)
+
+    def __call__(self, u: Array) -> tuple[Array, Array]:
+        """Steps and slopes at u, (n,) or (n, k)."""
+        piece = count_below(self.line, u)
+        lines = np.arange(len(self.places)) * self.starts.shape[1]
+        piece += lines[:, None] if u.ndim == 2 else lines
+        beyond = u - self.starts.ravel().take(piece)
+        slope = self.slopes.ravel().take(piece)
+        bent = self.bends.ravel().take(piece) * beyond
+        with np.errstate(invalid="ignore"):  # far beyond the last of them
+            value = self.values.ravel().take(piece) + beyond * (slope + 0.5 * bent)
+            slope = slope + bent
+        far = ~np.isfinite(beyond)
+        if far.any():
+            value, slope = np.where(far, self.values.ravel().take(piece), value), np.where(far, 0.0, slope)
+        return value, slope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,9 +287,19 @@ class HatFlowMap(_Flow):
         """The knots, and where the outer hats end, in normal scores."""
         if not self.knots.shape[1]:
             return self.knots
-        low, high = hat_ends(self.knots)
-        places = np.concatenate([low[:, :1], self.knots, high[:, -1:]], axis=1)
-        return np.asarray(self.location[:, None] + self.scale[:, None] * places)
+        return np.asarray(self.location[:, None] + self.scale[:, None] * self._pieces.places)
+
+    @cached_property
+    def _pieces(self) -> _Pieces:
+        return _Pieces.of(self.heights, self.knots)
+
+    def _height(self, u: Array) -> Array:
+        return self._height_and_slope(u)[0]
+
+    def _height_and_slope(self, u: Array) -> tuple[Array, Array]:
+        if not self.knots.shape[1]:
+            return np.zeros(u.shape), np.zeros(u.shape)
+        return self._pieces(u)
 
     def _step(self, u: Array, j: int) -> tuple[Array, Array]:
         low, high = hat_ends(self.knots)

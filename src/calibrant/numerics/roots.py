@@ -13,6 +13,7 @@ Where = slice | NDArray[np.intp]  # all problems, or some of them by their numbe
 HeightAndSlope = Callable[[Array, Where], tuple[Array, Array]]
 
 WIDEST = 1e154  # squares stay finite
+_FREE = 4  # steps, after which one across more than half the bracket is no longer taken: Newton's may go to and fro
 
 
 def solve_increasing(
@@ -26,7 +27,7 @@ def solve_increasing(
     longest: float = np.inf,
     most: int = 200,
 ) -> Array:
-    """The z with height(z) = target: Newton steps, and bisection (in asinh z) where they leave the bracket.
+    """The z with height(z) = target: Newton steps, and bisection (in asinh z) where they leave the bracket or cross it.
 
     Problems that are done are set aside once they are half of those worked on.
 
@@ -59,13 +60,13 @@ def solve_increasing(
     low, high = np.full(z.shape, bounds[0]), np.full(z.shape, bounds[1])
     live: Where = slice(None)
     open_ = ~known
-    for _ in range(most):
+    for number in range(most):
         x, aim = z[live].copy(), goal[live]
         shaped = x.reshape(target.shape) if isinstance(live, slice) else x
         height, slope = (np.ravel(part) for part in height_and_slope(shaped, live))
         below = height < aim
         low[live], high[live] = lo, hi = np.where(below, x, low[live]), np.where(below, high[live], x)
-        ahead = _step(x, (aim - height, slope), (lo, hi), longest)
+        ahead = _step(x, (aim - height, slope), (lo, hi), longest, 0.5 if number >= _FREE else 1.0)
         z[live] = np.where(open_[live], ahead, x)  # what is done stays, so that no answer depends on its neighbours
         with np.errstate(invalid="ignore"):
             done = (np.abs(ahead - x) <= close * (1 + np.abs(x))) | (np.abs(height - aim) <= met * (1 + np.abs(aim)))
@@ -78,12 +79,16 @@ def solve_increasing(
     return np.where(known, goal, z).reshape(target.shape)
 
 
-def _step(x: Array, rest_and_slope: tuple[Array, Array], ends: tuple[Array, Array], longest: float) -> Array:
-    """The next point: Newton's, or the middle where that lies outside the bracket."""
+def _step(
+    x: Array, rest_and_slope: tuple[Array, Array], ends: tuple[Array, Array], longest: float, share: float
+) -> Array:
+    """The next point: Newton's, or the middle where that lies outside the bracket or across this share of it."""
     (rest, slope), (low, high) = rest_and_slope, ends
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         ahead = x + np.clip(rest / slope, -longest, longest)
         outside = ~((ahead > low) & (ahead < high) | (ahead == x))  # an end again would go round in circles
+        if share < 1:
+            outside |= np.abs(ahead - x) > share * (high - low)
     if outside.any():
         ahead[outside] = np.sinh(0.5 * (np.arcsinh(low[outside]) + np.arcsinh(high[outside])))
     return np.asarray(ahead)
