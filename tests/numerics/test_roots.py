@@ -95,5 +95,5 @@ def test_steps_that_go_to_and_fro_end():
             np.where(inside, 3.1, 1 + 0.4 * far),
         )
 
-    found = solve_increasing(height_and_slope, np.array([0.3]), np.array([1.3]))
-    assert found[0] == pytest.approx(0.3 / 3.1) and len(calls) < 15
+    found = solve_increasing(height_and_slope, np.zeros(1), np.array([1.3]))
+    assert abs(found[0]) < 1e-12 and len(calls) < 15
