@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ROWS = 131_072  # of a batch at most
+ROWS, MOST_ROWS = 131_072, 524_288  # of a batch at most: of many columns, of few
+CELLS = 1 << 22  # of a batch between
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,17 @@ class ParquetFiles:
         for path, keys in zip(self.files, self.folders, strict=True):
             with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:  # buffers would keep it all
                 inside = [name for name in columns if name in file.schema_arrow.names]
-                for batch in file.iter_batches(ROWS, columns=inside):
+                for batch in file.iter_batches(batch_rows(len(inside)), columns=inside):
                     yield batch if len(self.files) == 1 and not keys else _as(batch, wanted, keys)
+
+
+def batch_rows(columns: int) -> int:
+    """Rows of a batch at most.
+
+    >>> batch_rows(3), batch_rows(20), batch_rows(100)
+    (524288, 209715, 131072)
+    """
+    return min(max(CELLS // max(columns, 1), ROWS), MOST_ROWS)
 
 
 def _as(batch: pa.RecordBatch, schema: pa.Schema, keys: dict[str, str]) -> pa.RecordBatch:
