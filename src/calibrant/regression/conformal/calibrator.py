@@ -32,7 +32,6 @@ from .sample import Sample
 
 BY = (None, "groups", "width")
 ENDS = ("conservative", "random")
-ENOUGH = 200  # rows ranked: coverage then varies by 0.02 at 90 %
 ALL = "all"  # the one group where there are no others
 
 
@@ -268,7 +267,7 @@ class ConformalCalibrator(RegressionCalibrator):
     def _fit_sample(self, sample: Sample) -> None:
         """Learn the shape from some rows, and the ranks from the rest."""
         if self.calibrator is not None or self.by == "width":
-            first, sample = sample.divided(self._aside, self.random_state)
+            first, sample = sample.divided(self.held_out, self.random_state, together=self.by is None)
             if self.calibrator is not None:
                 beside = {"groups": first.labels, "X": first.X, "sample_weight": first.weights}
                 self.calibrator_ = fit_with(clone(self.calibrator), first.table, first.y, **beside)
@@ -288,12 +287,6 @@ class ConformalCalibrator(RegressionCalibrator):
             name: Part.learn(laws[rows], sample.y[rows], None if mass is None else mass[rows], how)
             for name, rows in groups.items()
         }  # fmt: skip
-
-    def _aside(self, n: int) -> float:
-        """How many of n rows are kept aside."""
-        if self.held_out is not None:
-            return self.held_out * n
-        return n / 2 if self.by is not None else min(max(n / 5, ENOUGH), n / 2)
 
     def _laws(self, sample: Sample) -> Distribution:
         """Laws to be ranked: the calibrator's, or the forecasts; points with the unit of their residuals."""

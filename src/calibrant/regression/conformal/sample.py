@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,8 @@ from ...distributions import Distribution, Normal
 from ..features import distinct
 
 Rows = NDArray[np.intp]
+
+ENOUGH = 200  # rows ranked together: coverage then varies by 0.02 at 90 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +35,18 @@ class Sample:
         some: list[Any] = [None if each is None else each[rows] for each in (self.weights, self.labels, self.ratio)]
         return Sample(self.table[rows], self.y[rows], some[0], some[1], features_of(self.X, rows), some[2])
 
-    def divided(self, aside: Callable[[int], float], random_state: Any) -> tuple[Sample, Sample]:
-        """Rows drawn for the shape, and ``aside(n)`` of n; copies of a row stay together, as one with their weight."""
+    def divided(self, share: float | None, random_state: Any, *, together: bool) -> tuple[Sample, Sample]:
+        """Rows drawn for the shape, and a share kept aside; copies of a row stay together, as one with their weight.
+
+        None is a half; of many rows that are ranked together fewer.
+        """
         rows, weights = distinct(self._laws(), self.y, self.weights, self._beside())
         n = len(rows)
         if n < 2:
             raise ValueError("at least two different rows are needed: one to learn from, and one to be kept aside.")
-        kept = min(max(round(aside(n)), 1), n - 1)
+        if share is None:
+            share = min(max(1 / 5, ENOUGH / n), 1 / 2) if together else 1 / 2
+        kept = min(max(round(share * n), 1), n - 1)
         order = np.random.default_rng(0 if random_state is None else random_state).permutation(n)
         once = Sample(self.table, self.y, _put(len(self.y), rows, weights), self.labels, self.X, self.ratio)
         return once.part(rows[np.sort(order[kept:])]), once.part(rows[np.sort(order[:kept])])
