@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -12,7 +13,7 @@ from scipy.special import expit, log_expit, log_ndtr
 
 from .._checks import Array
 from ..numerics.lines import count_below
-from ..numerics.tails import HALF_LOG_2PI, normal_hazard, score_of_logit
+from ..numerics.tails import HALF_LOG_2PI, log_tails, normal_hazard, score_of_logit, sigmoid
 from .base import Map, Side, across
 
 _NEAR = 36.0  # scores
@@ -21,7 +22,7 @@ _CLOSE = 1e-8  # of h before the last step, which squares what is left
 
 def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
     r""":math:`\sigma((u-\kappa)/s) - \tfrac12` and its slope."""
-    step = expit((u - centre) / width)
+    step = sigmoid((u - centre) / width)
     return step - 0.5, step * (1 - step) / width
 
 
@@ -74,7 +75,8 @@ class _Flow(Map):
         if z.ndim == 2 and len(z) == 1 < len(self.a) and self._steps_are_shared():
             return self._at_shared(z)
         u = (z - across(self.location, z)) / across(self.scale, z)
-        h = across(self.a, z) * log_ndtr(u) - across(self.b, z) * log_ndtr(-u) + across(self.c, z)
+        low, high = log_tails(u)
+        h = across(self.a, z) * low - across(self.b, z) * high + across(self.c, z)
         return np.asarray(h + self._height(u))
 
     def _steps_are_shared(self) -> bool:
@@ -94,7 +96,7 @@ class _Flow(Map):
         scale = across(self.scale, z)
         u = (z - across(self.location, z)) / scale
         a, b = across(self.a, z), across(self.b, z)
-        low, high = log_ndtr(u), log_ndtr(-u)
+        low, high = log_tails(u)
         h = a * low - b * high + across(self.c, z)
         slope = a * _hazard(-u, low) + b * _hazard(u, high)
         steps, rises = self._height_and_slope(u)
@@ -184,23 +186,29 @@ class FlowMap(_Flow):
 
     def _height(self, u: Array) -> Array:
         total = np.zeros(u.shape)
-        for j in range(self.heights.shape[1]):
-            step = u - across(self.centres[:, j], u)
-            step /= across(self.width, u)
-            expit(step, out=step)
-            step -= 0.5
-            step *= across(self.heights[:, j], u)
-            total += step
+        for _, height in self._parts(u):
+            total += height
+        total -= across(0.5 * self.heights.sum(axis=1), u)
         return total
 
     def _height_and_slope(self, u: Array) -> tuple[Array, Array]:
         total, slope = np.zeros(u.shape), np.zeros(u.shape)
-        for j in range(self.heights.shape[1]):
-            step, rise = self._step(u, j)
-            height = across(self.heights[:, j], u)
-            total += height * step
-            slope += height * rise
+        for step, height in self._parts(u):
+            total += height
+            np.subtract(1, step, out=step)
+            step *= height
+            slope += step
+        total -= across(0.5 * self.heights.sum(axis=1), u)
+        slope /= across(self.width, u)
         return total, slope
+
+    def _parts(self, u: Array) -> Iterator[tuple[Array, Array]]:
+        """Each step from 0 to 1, and times its height."""
+        for j in range(self.heights.shape[1]):
+            step = u - across(self.centres[:, j], u)
+            step /= across(self.width, u)
+            sigmoid(step)
+            yield step, step * across(self.heights[:, j], u)
 
 
 class _Pieces(NamedTuple):

@@ -83,8 +83,10 @@ def _score_and_slope(law: Mixture, y: Array) -> tuple[Array, Array]:
         for j, part in enumerate(law.components):
             score, log_slope = part.score_and_log_slope(y)
             weight = law._share_across(j, y)
-            lower += weight * ndtr(score)
-            upper += weight * ndtr(-score)
+            tail = ndtr(-np.abs(score))
+            left = score < 0
+            lower += weight * np.where(left, tail, 1 - tail)
+            upper += weight * np.where(left, 1 - tail, tail)
             log_slope = log_slope - 0.5 * score * score
             density += weight * np.exp(log_slope, out=log_slope)
         low = lower < upper
