@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri_exp
+from scipy.special import ndtri_exp
 
 from .._checks import Array
 from ..numerics.blocks import row_blocks
-from ..numerics.tails import HALF_LOG_2PI, score_of
+from ..numerics.tails import HALF_LOG_2PI, log_tails, score_of
 from .base import Map, Side, log_density_of
 
 What = Literal["height", "log_slope", "log_density"]
@@ -189,7 +189,7 @@ class AveragedBetaMap(Map):
 
     def _dense(self, z: Array, what: What) -> Array:
         """All rows at the same scores, (n, k), by products of matrices."""
-        at = (z, log_ndtr(z), log_ndtr(-z))
+        at = (z, *log_tails(z))
         out = np.empty((len(self.mean), len(z)))
         for rule, mine in self._rules():
             for part in row_blocks(len(mine), len(z) * len(rule.weights), BLOCK):
@@ -201,7 +201,7 @@ class AveragedBetaMap(Map):
         """The averages themselves, where all rows have the same scores."""
         if z.ndim < 2 or len(z) > 1:
             return super().probabilities(z)
-        at, out = (z[0], log_ndtr(z[0]), log_ndtr(-z[0])), np.empty((2, len(self.mean), z.shape[1]))
+        at, out = (z[0], *log_tails(z[0])), np.empty((2, len(self.mean), z.shape[1]))
         for rule, mine in self._rules():
             for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), BLOCK):
                 rows = mine[part]
@@ -252,7 +252,7 @@ class AveragedBetaMap(Map):
         shape = self._spread_out(z).shape
         height, log_slope = np.empty(shape), np.empty(shape)
         shared = z.ndim < 1 or len(z) < len(self.mean)
-        low, high = log_ndtr(z), log_ndtr(-z)
+        low, high = log_tails(z)
         for rule, rows in self._rules():
             for block in row_blocks(len(rows), max((1, *shape[1:])) * len(rule.weights), BLOCK):
                 part = rows[block]

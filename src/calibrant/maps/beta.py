@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr
 
 from .._checks import Array
-from ..numerics.tails import normal_hazard, score_of_logit
+from ..numerics.tails import log_tails, normal_hazard, score_of_logit
 from .base import Map, Side, across
 from .tails import UnitTails
 
@@ -35,7 +35,7 @@ class BetaMap(Map):
     c: Any = 0.0
 
     def _logit(self, z: Array) -> tuple[Array, Array, Array]:
-        low, high = log_ndtr(z), log_ndtr(-z)
+        low, high = log_tails(z)
         return across(self.a, z) * low - across(self.b, z) * high + across(self.c, z), low, high
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
@@ -71,7 +71,7 @@ class BetaMap(Map):
 def fit_beta(z: Array, weights: Array | None = None, *, heavy_tails: bool = False) -> Map:
     """Fit by maximum likelihood, with one pseudo-row at the identity; slope 1 beyond the data on heavy-tailed bases."""
     w = np.ones(len(z)) if weights is None else weights
-    low, high = log_ndtr(z), log_ndtr(-z)
+    low, high = log_tails(z)
     total = w.sum()
 
     def loss(theta: Array) -> tuple[float, Array]:
