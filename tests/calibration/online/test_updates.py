@@ -41,8 +41,8 @@ def test_a_batch_is_its_rows_in_order_and_weight_two_a_row_twice(rng):
         rows.update(Normal([mean], 1.0), [outcome])
     parts = OnlineCalibrator().fit(Normal(mu2[:20], 1.0), y2[:20]).update(Normal(mu2[20:], 1.0), y2[20:])
     np.testing.assert_allclose(forecasts(rows), forecasts(whole), rtol=1e-5)
-    # sums in another order differ in the last digit, and with it the trust in a spline by 1e-8 and more, as its evidence
-    # is a difference of logs of determinants: on one kind of processor 1e-9 held by chance
+    # sums in another order differ in the last digit, and with it the trust in a spline by 1e-8 and more: its evidence
+    # is a difference of logs of determinants. On one kind of processor 1e-9 held by chance.
     np.testing.assert_allclose(forecasts(parts), forecasts(rows), rtol=2e-7)
     assert parts.weights_ == pytest.approx(rows.weights_, rel=1e-12)
     assert parts.n_rows_ == rows.n_rows_ == w.sum() and whole.n_rows_ == (w > 0).sum() and rows.new_rows_ == 1
