@@ -15,7 +15,7 @@ from ..distributions import Distribution, concatenate
 from .base import Calibrator, read_for
 from .contract import Takes, as_forecasts, check_calibrator, fit_with, refuse_features, takes_of, transform_with
 from .feature_table import features_of
-from .labels import Labels, labels_of, rows_by_label
+from .labels import Labels, labels_of, places_of, rows_by_label
 from .rows import learnable_rows
 from .summarised_groups import PSEUDO_ROWS, SummarisedGroups
 
@@ -161,7 +161,7 @@ class GroupedCalibrator(SummarisedGroups, Calibrator):
         parts = [transform_with(self.calibrators_[g], after[rows], X=features_of(X, rows)) for g, rows in own.items()]
         parts += [common[others]] if len(others) else []
         whole = concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
-        return whole[np.argsort(np.concatenate([*own.values(), others]))]
+        return whole[places_of([*own.values(), others], len(table))]
 
     def _check_forecasts(self) -> None:
         """Raise ValueError if the parts make no forecasts; what they learned may come from anywhere."""

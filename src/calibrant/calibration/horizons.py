@@ -15,6 +15,7 @@ from ..numerics.soundness import check_numbers
 from .base import Calibrator, read_for
 from .contract import Takes, check_calibrator, fit_with, takes_of, transform_with
 from .feature_table import features_of
+from .labels import places_of
 from .rows import learnable_rows
 
 
@@ -131,7 +132,7 @@ class HorizonCalibrator(Calibrator):
             if len(mine) or not len(table)
         ]
         whole = concatenate(parts) if isinstance(parts[0], Distribution) else np.concatenate(parts)
-        return whole[np.argsort(np.concatenate(members))]
+        return whole[places_of(members, len(table))]
 
     def _taken(self, **given: Any) -> dict[str, Any]:
         """What was given, if the calibrator takes it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ Labels = NDArray[np.object_]
 Rows = NDArray[np.intp]
 
 _PLAIN = {str, int, bool}  # never missing
+_FEW = 1 << 16  # labels whose numbers are sorted by their digits, in one pass
 _MISSING = ("nan", "NaT", "<NA>", "None")  # how missing labels of any library print
 
 
@@ -58,5 +60,16 @@ def rows_by_label(labels: Labels) -> dict[Any, Rows]:
     """
     codes = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     code = np.fromiter(map(codes.__getitem__, labels), dtype=np.intp, count=len(labels))
-    order = np.argsort(code, kind="stable")
+    order = np.argsort(code.astype(np.uint16) if len(codes) <= _FEW else code, kind="stable")
     return dict(zip(codes, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True))
+
+
+def places_of(members: Iterable[Rows], rows: int) -> Rows:
+    """Where each row lies once the rows of all labels come one after another.
+
+    >>> places_of([np.array([0, 2]), np.array([1])], 3)
+    array([0, 2, 1])
+    """
+    place = np.empty(rows, dtype=np.intp)
+    place[np.concatenate(list(members))] = np.arange(rows)
+    return place

@@ -244,8 +244,8 @@ class _Pieces(NamedTuple):
         piece += lines[:, None] if u.ndim == 2 else lines
         beyond = u - self.starts.ravel().take(piece)
         slope = self.slopes.ravel().take(piece)
-        bent = self.bends.ravel().take(piece) * beyond
-        with np.errstate(invalid="ignore"):  # far beyond the last of them
+        with np.errstate(invalid="ignore"):  # infinitely far, where steps are flat
+            bent = self.bends.ravel().take(piece) * beyond
             value = self.values.ravel().take(piece) + beyond * (slope + 0.5 * bent)
             slope = slope + bent
         far = ~np.isfinite(beyond)

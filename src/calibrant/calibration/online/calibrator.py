@@ -16,7 +16,7 @@ from ...distributions.scores import normal_scores, score_intervals
 from ...maps import Map, UnitTails
 from ..base import Calibrator
 from ..contract import Takes
-from ..labels import Labels, rows_by_label
+from ..labels import Labels, places_of, rows_by_label
 from ..rows import usable_rows
 from ..soundness import check_law_forecasts
 from .class_side import MOST_EACH, ClassSide
@@ -224,7 +224,7 @@ class OnlineCalibrator(ClassSide, Calibrator):
             own = self.streams_.get(key)
             law, ends = (common, self.common_.ends()) if own is None else (own.law(inner), own.ends(inner))
             parts.append(_seen_through(table[rows], law, self.common_, ends))
-        return parts[0] if len(parts) == 1 else concatenate(parts)[np.argsort(np.concatenate(list(members.values())))]
+        return parts[0] if len(parts) == 1 else concatenate(parts)[places_of(members.values(), len(table))]
 
     @property
     def weights_(self) -> dict[str, float]:

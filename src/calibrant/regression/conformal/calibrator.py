@@ -17,7 +17,7 @@ from ...calibration.base import read_for
 from ...calibration.contract import Takes, check_calibrator, fit_with, takes_of, transform_with
 from ...calibration.feature_table import features_of
 from ...calibration.guarantees import GIVEN, LEARNED, interval_guarantee
-from ...calibration.labels import labels_of, rows_by_label
+from ...calibration.labels import labels_of, places_of, rows_by_label
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import POINTS, check_law_forecasts, example_laws
 from ...calibration.threads import one_thread
@@ -341,7 +341,7 @@ class ConformalCalibrator(RegressionCalibrator):
         parts = [
             self._part(name).law(laws[rows], own[rows], draw[rows], self.guarantee_) for name, rows in members.items()
         ]
-        return concatenate(parts)[np.argsort(np.concatenate(list(members.values())))]
+        return concatenate(parts)[places_of(members.values(), n)]
 
     def _part(self, name: Any) -> Part:
         return self.parts_[name] if name in self.parts_ else self.all_rows_.without_rows()
