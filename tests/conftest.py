@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -18,6 +19,13 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("ci"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def floating_point_errors() -> Iterator[None]:
+    """Warnings of NumPy stay warnings, which are errors here: some packages turn them off for good when loaded."""
+    with np.errstate():
+        yield
 
 
 @pytest.fixture
