@@ -80,20 +80,3 @@ def test_long_steps_are_cut_and_the_last_step_is_the_one_that_is_close():
         0, abs=1e-12
     )
     assert len(sizes) == 1
-
-
-def test_steps_that_go_to_and_fro_end():
-    """Newton's method alone comes ever closer to jumping between -1 and 1."""
-    calls = []
-
-    def height_and_slope(z, where):
-        calls.append(len(z))
-        far = np.abs(z) - 1
-        inside = far < -0.5
-        return (
-            np.where(inside, 3.1 * z, np.sign(z) * (2 + far + 0.2 * far**2)),
-            np.where(inside, 3.1, 1 + 0.4 * far),
-        )
-
-    found = solve_increasing(height_and_slope, np.zeros(1), np.array([1.3]))
-    assert abs(found[0]) < 1e-12 and len(calls) < 15
