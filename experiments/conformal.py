@@ -7,10 +7,10 @@
 - shift: features of new rows are N(1/2, 1) and not N(0, 1) as those of 500 ranked ones, and the noise grows with them;
   with the ratio known, coverage is within 0.01 of what is stated.
 - peers: the numbers of crepes and MAPIE where the method is the same, to 1e-12.
-- width: heteroscedastic data, five draws; intervals around the stack, which sees the features as MAPIE's models do, are
-  at least 5 % narrower than crepes' normalised ones and MAPIE's conformalised quantiles, from the same rows, each
-  stretched so that it holds exactly 90 % of 5 000 others. Base models are a random forest, whose spread is that of its
-  trees, and gradient boosting of quantiles. What the stack makes of the forecasts alone stands beside.
+- width: heteroscedastic data, five draws; intervals around the stack are at least 5 % narrower than crepes' normalised
+  ones and MAPIE's conformalised quantiles, from the same rows, each stretched so that it holds exactly 90 % of 5 000
+  others. Base models are a random forest, whose spread is that of its trees, and gradient boosting of quantiles. What
+  the stack makes of the features too, as MAPIE's models do, stands beside.
 
 crepes and MAPIE are in the extra "bench"; where they lack, what needs them is left out, and says so.
 """

@@ -50,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     told = {row[key] for row in rows for key in ("model", "set")}
     text = [*page(rows, options.splits, [name for name in (*models, *sets) if name not in told]), "", *claims]
     text[-len(claims) :] = [f"- {each}" for each in claims] if claims else [""]
+    text += [""] + [f"Made at {commit}: {', '.join(what)}." for commit, what in _earlier(rows).items()]
     print("", *text, sep="\n")
     if not options.quick:
         write_result(options.out, "uci", {"splits": options.splits, "rows": rows, "claims": claims}, text)
@@ -70,11 +71,19 @@ def _rows(
     return rows
 
 
+def _earlier(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """Which pairs of a set and a model earlier commits made."""
+    made: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if "commit" in row:
+            made.setdefault(row["commit"], {})[f"{row['set']} x {row['model']}"] = None
+    return {commit: list(pairs) for commit, pairs in made.items()}
+
+
 def _written(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Rows of the table that is there."""
+    """Rows of the table that is there, with the commit that made them."""
     before = None if options.quick else read_result(options.out, "uci")
-    rows: list[dict[str, Any]] = [] if before is None else before["rows"]
-    return rows
+    return [] if before is None else [{"commit": before["made"]["commit"], **row} for row in before["rows"]]
 
 
 def _given(folder: Path | None) -> Path:

@@ -63,6 +63,19 @@ def test_finished_cells_are_told_and_missing_packages_too(folder, tmp_path, monk
     assert "deep ensemble is left out" in capsys.readouterr().out
 
 
+def test_rows_that_were_written_are_kept_with_their_commit(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "cell", lambda *task: {way: _cell(1.0) for way in WAYS})
+    out = tmp_path / "out"
+    given = ["--data", str(folder), "--models", "ridge", "--splits", "2", "--out", str(out)]
+    command.main(given)
+    made = read_result(out, "uci")["made"]["commit"]
+    (out / "uci.cells.json").unlink()
+    command.main([*given, "--done"])
+    rows = read_result(out, "uci")["rows"]
+    assert [row["way"] for row in rows] == list(WAYS) and {row["commit"] for row in rows} == {made}
+    assert f"Made at {made}: small x ridge." in (out / "uci.md").read_text()
+
+
 def test_the_verdict():
     def rows(ours, ridge):
         calibrated = {**{way: _cell(2.0) for way in WAYS}, "features": _cell(ours, 0.4), "both": _cell(2.0)}
