@@ -17,7 +17,7 @@ def interval_guarantee(
     rows: Sequence[float],
     *,
     by: str | None = None,
-    signed: bool = False,
+    score: str = "absolute",
     random: bool = False,
     ratio: str | None = None,
 ) -> str:
@@ -28,7 +28,7 @@ def interval_guarantee(
     scores are equal, whatever the law, if new rows are exchangeable with the 19 kept aside. Above c = 0.95 it is
     infinite.
     """
-    fewest = min(rows)
+    fewest, signed = min(rows), score == "signed"
     promise = _promise(fewest, 2 if signed else 1, random, ratio)
     parts = [
         f"An interval of coverage c holds the outcome with a probability of {promise}{WITHIN[by]}, whatever the law, "
@@ -36,6 +36,8 @@ def interval_guarantee(
     ]
     if signed:
         parts.append("Either end is missed with a probability of at most (1 - c)/2.")
+    if score == "density":
+        parts.append("Wide forecasts are held less often than narrow ones, so that the mean width is least.")
     if ratio is not None:
         parts.append("It is infinite for rows that weigh more than 1 - c of all.")
     else:

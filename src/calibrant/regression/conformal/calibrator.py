@@ -25,8 +25,7 @@ from ...distributions import Distribution, Normal, concatenate
 from ..features import centre_and_spread
 from ..residual import _is_column
 from ..scale import inner_edges, root_mean_square
-from .ends import AbsoluteEnds, BandEnds, SignedEnds
-from .part import MAPS, SCORES, Part
+from .part import BY_SCORE, MAPS, SCORES, Part
 from .ratio import DensityRatio
 from .sample import Sample
 
@@ -70,17 +69,20 @@ class ConformalCalibrator(RegressionCalibrator):
     ----------
     calibrator : Calibrator, optional
         What learns the shape; None ranks the forecasts as they are, with all rows.
-    score : {"absolute", "signed", "cqr"}, default "absolute"
+    score : {"absolute", "signed", "density", "cqr"}, default "absolute"
         - "absolute": :math:`|z|`; of outcomes on atoms, the least score whose interval holds them.
         - "signed": z itself, with ranks :math:`\lfloor (n+1)(1-c)/2 \rfloor` and :math:`\lceil (n+1)(1+c)/2 \rceil`:
           either end is missed with at most half the probability, and forecasts may lean to one side. Laws are then
           split conformal predictive systems (Vovk et al. 2018).
+        - "density": :math:`-\log f(y)`, of counts :math:`-\log P(Y = y)`: intervals in which all forecasts are as
+          dense, the narrowest on average (Lei, Robins & Wasserman 2013). Rows with wide forecasts are held less often
+          than those with narrow ones: ``by="width"`` where that must not be.
         - "cqr": :math:`\max(F^{-1}(\frac{1-c}2) - y, y - F^{-1}(\frac{1+c}2))`, which moves both ends by one number
           (Romano, Patterson & Candès 2019); for the coverages named by ``coverage`` only.
     map : {"spline", "ecdf", "step", "identity"}, default "spline"
         What else the laws tell, as in `QuantileCalibrator`: smooth, by bent lines through the ranks over n + 1, by the
-        steps themselves ("signed" only; :math:`1/(n+1)` of the mass lies at infinity), or as they were. But for
-        "signed" the map is that of scores of either sign, so that medians stay.
+        steps themselves ("signed" only; :math:`1/(n+1)` of the mass lies at infinity), or as they were. With
+        "absolute" and "cqr" the map is that of scores of either sign, so that medians stay.
     held_out : float, optional
         Share of the rows that is kept aside for the ranks, where there is a calibrator or ``by="width"``. None is a
         half; of more than 400 rows that are ranked together 200, or a fifth if that is more.
@@ -227,8 +229,8 @@ class ConformalCalibrator(RegressionCalibrator):
             self._fit_sample(sample)
         self.ratio_is_ = LEARNED if new_rows is not None else None if ratio is None else GIVEN
         rows = [part.rows for part in self.parts_.values()]
-        kind = {"signed": self.score == "signed", "random": self.ends == "random"}
-        self.guarantee_ = interval_guarantee(rows, by=self.by, ratio=self.ratio_is_, **kind)
+        how = {"by": self.by, "ratio": self.ratio_is_}
+        self.guarantee_ = interval_guarantee(rows, score=self.score, random=self.ends == "random", **how)
         self.n_rows_ = len(y)
         return self
 
@@ -368,7 +370,7 @@ class ConformalCalibrator(RegressionCalibrator):
     def _check_sound(self) -> None:
         super()._check_sound()
         for part in (self.all_rows_, *self.parts_.values()):
-            if not isinstance(part, Part) or not isinstance(part.ends, (AbsoluteEnds, BandEnds, SignedEnds)):
+            if not isinstance(part, Part) or not isinstance(part.ends, tuple(BY_SCORE.values())):
                 raise ValueError("ConformalCalibrator.parts_ must be ends and a map for each group.")
         if (self.by is None and ALL not in self.parts_) or not isinstance(self.guarantee_, str):
             raise ValueError("ConformalCalibrator must have a part for all rows, and words of its guarantee.")

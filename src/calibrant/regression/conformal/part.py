@@ -17,8 +17,11 @@ from ...maps import AffineMap, Map
 from ...numerics.ranked_scores import RankedScores
 from ..quantile import QuantileCalibrator
 from .ends import AbsoluteEnds, BandEnds, SignedEnds
+from .levels import LevelEnds
 
-SCORES = ("absolute", "signed", "cqr")
+BY_SCORE: dict[str, Any] = {"absolute": AbsoluteEnds, "signed": SignedEnds, "density": LevelEnds, "cqr": BandEnds}
+SCORES = tuple(BY_SCORE)
+TWO_SIDED = ("absolute", "cqr")  # of which both ends lie equally far from the median
 MAPS = ("spline", "ecdf", "step", "identity")
 
 
@@ -38,13 +41,10 @@ class Part:
     def learn(cls, law: Distribution, y: Array, weights: Array | None, how: tuple[str, str, tuple[float, ...]]) -> Self:
         """From forecasts, outcomes and weights; ``how`` are score, map and coverages."""
         score, map, coverages = how
-        ends: Ends
-        if score == "cqr":
-            ends = BandEnds.of(law, y, weights, coverages)
-        else:
-            ends = (SignedEnds if score == "signed" else AbsoluteEnds).of(law, y, weights)
+        kind, more = BY_SCORE[score], (coverages,) if score == "cqr" else ()
+        ends: Ends = kind.of(law, y, weights, *more)
         rows = float(len(y) if weights is None else weights.sum())
-        shape: Any = None if map == "identity" else Pending(_shape, law, y, weights, map, two_sided=score != "signed")
+        shape: Any = None if map == "identity" else Pending(_shape, law, y, weights, map, two_sided=score in TWO_SIDED)
         return cls(ends, shape, rows)
 
     def __getstate__(self) -> dict[str, Any]:
