@@ -104,11 +104,9 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} splits a pair; where there is one, no error is allowed for"
     for title, chosen in every.items():
-        missed = [(pair, name) for pair, name in chosen if not pair.reaches(name)]
-        low = sum(pair.is_as_low(name) for pair, name in chosen)
-        reached = len(chosen) - len(missed)
+        reached, low = (sum(test(pair, name) for pair, name in chosen) for test in (Pair.reaches, Pair.is_as_low))
         text = f"{title} gains as much as the paper's best GP-Beta on {reached} of {len(chosen)} pairs"
-        text += f" (and its NLL is as low on {low}){_told(missed)}"
+        text += f" (and its NLL is as low on {low}){missed_pairs(chosen)}"
         yield claim(reached >= min(wanted[title], len(chosen)), text) if title in wanted else f"      {text}"
     for name in (name for name in OURS if name in pairs[0].scores):
         worst = max(pairs, key=lambda pair: pair.rise(name)[0])
@@ -144,7 +142,9 @@ def _headline(title: str, pairs: Sequence[Pair]) -> dict[str, str]:
     )
 
 
-def _told(missed: Sequence[tuple[Pair, str]]) -> str:
+def missed_pairs(best: Sequence[tuple[Pair, str]]) -> str:
+    """What was gained where a method gains less than the paper's best GP-Beta."""
+    missed = [(pair, name) for pair, name in best if not pair.reaches(name)]
     gains = [
         f"{pair.set} x {pair.base} {-pair.rise(name)[0]:.3f} ±{pair.rise(name)[1]:.3f} of {pair.paper_gain:.2f}, "
         f"from {pair.mean(NONE)[0]:.2f} (theirs {pair.printed['NLL'].base:.2f})"

@@ -15,6 +15,7 @@ from .scores import score_intervals
 
 _STEP, _FARTHEST = 0.125, 5.0  # between normal scores at which densities are looked at, and the last of these
 _SCORES = np.arange(-_FARTHEST, _FARTHEST + _STEP / 2, _STEP)
+_BEYOND = 1e150  # of which the square is finite
 _DEEPEST = 1e4  # below its mode, where a density is taken for 0
 
 
@@ -54,7 +55,8 @@ class Envelope:
         place = np.minimum(((inside + _FARTHEST) / _STEP).astype(np.intp), len(_SCORES) - 2)
         share, rows = (inside - _SCORES[place]) / _STEP, np.arange(len(z))
         up, down = ((1 - share) * side[rows, place] + share * side[rows, place + 1] for side in (self.up, self.down))
-        return np.asarray(np.minimum(up, down) - 0.5 * (np.square(z) - np.square(inside)))
+        beyond = np.square(np.minimum(np.abs(z), _BEYOND)) - np.square(inside)
+        return np.asarray(np.minimum(up, down) - 0.5 * beyond)
 
     def scores_above(self, level: Array) -> tuple[Array, Array]:
         """The first and last score of each row at which the envelope is at least a level, (n, m) each.
