@@ -33,6 +33,7 @@ OTHERS = {
     "uci": "standard splits: calibrated models beside NGBoost and XGBDistribution",
     "classification": "class probabilities: the choice against the best single method",
     "mcgrad": "class probabilities put right with the features beside them, and MCGrad's",
+    "song2019.adam": "GP-Beta by the paper's own optimiser, Adam: the same NLL as by ours, a step in closed form",
     "swapped": "the joint calibration of three classes: what the test sees",
     "bella": "which measure sees which fault",
     "scipy_families": "every family of scipy: right, or refused in a line",
