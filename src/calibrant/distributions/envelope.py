@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Array
-from ..numerics.blocks import row_blocks
 from ..numerics.tails import HALF_LOG_2PI
 from .base import Distribution
 from .scores import score_intervals
 
 _STEP, _FARTHEST = 0.125, 5.0  # between normal scores at which densities are looked at, and the last of these
 _SCORES = np.arange(-_FARTHEST, _FARTHEST + _STEP / 2, _STEP)
+PLACES = len(_SCORES)
 _BEYOND = 1e150  # of which the square is finite
 _DEEPEST = 1e4  # below its mode, where a density is taken for 0
 
@@ -42,17 +42,14 @@ class Envelope:
     def of(cls, law: Distribution) -> Envelope:
         """Of each row; whole numbers by their probabilities."""
         check_has_levels(law)
-        height = np.empty((len(law), len(_SCORES)))
-        for rows in row_blocks(len(law), len(_SCORES)):
-            height[rows] = _heights(law[rows])
-        top = height.max(axis=1, keepdims=True)
-        height = np.maximum(height, top - _DEEPEST)
+        height = _heights(law)
+        height = np.maximum(height, height.max(axis=1, keepdims=True) - _DEEPEST)
         return cls(np.maximum.accumulate(height, axis=1), np.maximum.accumulate(height[:, ::-1], axis=1)[:, ::-1])
 
     def at(self, z: Array) -> Array:
         """The envelope of each row at its own score, (n,)."""
         inside = np.clip(z, -_FARTHEST, _FARTHEST)
-        place = np.minimum(((inside + _FARTHEST) / _STEP).astype(np.intp), len(_SCORES) - 2)
+        place = np.minimum(((inside + _FARTHEST) / _STEP).astype(np.intp), PLACES - 2)
         share, rows = (inside - _SCORES[place]) / _STEP, np.arange(len(z))
         up, down = ((1 - share) * side[rows, place] + share * side[rows, place + 1] for side in (self.up, self.down))
         beyond = np.square(np.minimum(np.abs(z), _BEYOND)) - np.square(inside)
@@ -86,7 +83,7 @@ def middle_scores(law: Distribution, y: Array) -> Array:
 
 def _heights(law: Distribution) -> Array:
     """Log densities at the scores, or log probabilities of the numbers there."""
-    y = law.from_normal(np.broadcast_to(_SCORES, (len(law), len(_SCORES))))
+    y = law.from_normal(np.broadcast_to(_SCORES, (len(law), PLACES)))
     if law.has_atoms:
         return law.logpmf(y)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -99,7 +96,7 @@ def _first(rising: Array, level: Array) -> Array:
     place: NDArray[np.intp] = np.zeros(level.shape, dtype=np.intp)
     for column in rising.T:
         place += column[:, None] < level
-    after = np.minimum(place, len(_SCORES) - 1)
+    after = np.minimum(place, PLACES - 1)
     before = np.maximum(after - 1, 0)
     low, high = np.take_along_axis(rising, before, axis=1), np.take_along_axis(rising, after, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

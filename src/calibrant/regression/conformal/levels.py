@@ -8,7 +8,8 @@ import numpy as np
 
 from ..._checks import Array
 from ...distributions import Distribution
-from ...distributions.envelope import Envelope, middle_scores
+from ...distributions.envelope import PLACES, Envelope, middle_scores
+from ...numerics.blocks import row_blocks
 from ...numerics.ranked_scores import RankedScores
 from .ends import Places
 
@@ -29,7 +30,10 @@ class LevelEnds:
     @classmethod
     def of(cls, law: Distribution, y: Array, weights: Array | None) -> LevelEnds:
         """From forecasts and their outcomes."""
-        return cls(RankedScores.of(-Envelope.of(law).at(middle_scores(law, y)), weights))
+        scores = np.empty(len(y))
+        for rows in row_blocks(len(y), PLACES):
+            scores[rows] = -Envelope.of(law[rows]).at(middle_scores(law[rows], y[rows]))
+        return cls(RankedScores.of(scores, weights))
 
     @property
     def size(self) -> int:
