@@ -12,8 +12,11 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from calibrant import Normal, Poisson, load, metrics, save
 from calibrant.regression.gpc import GPCCalibrator
 from calibrant.regression.gpc import calibrator as gpc
+from calibrant.regression.gpc.designs import Dense, Products
+from calibrant.regression.gpc.grid import GridEvidence, GridProcess, grid_process
 from calibrant.regression.gpc.laplace import Evidence, Pairs
 from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
+from calibrant.regression.gpc.pairs import all_pairs, drawn_pairs
 from calibrant.regression.gpc.process import Process
 
 
@@ -113,7 +116,7 @@ def test_constant_forecasts_and_outcomes_and_outliers(rng):
     assert np.isfinite(law.logpdf([50.0])).all() and law.std()[0] < 10
 
 
-@pytest.mark.parametrize("name", ["n_thresholds", "n_basis", "n_grid"])
+@pytest.mark.parametrize("name", ["n_thresholds", "n_basis", "n_pairs", "n_grid"])
 def test_bad_settings(name):
     with pytest.raises(ValueError, match=f"`{name}` must be a whole number of at least 2; got 1"):
         GPCCalibrator(**{name: 1}).fit(Normal([0.0], 1.0), [1.0])
@@ -251,8 +254,100 @@ def test_learned_lengths_are_the_most_probable():
     assert all(evidence(best + s)[0] < top + 1e-3 for s in (*0.3 * np.eye(3), *-0.3 * np.eye(3)))
 
 
+# ---- landmarks on a grid: the exact classifier ----
+def test_sums_over_products_are_those_of_a_table():
+    rng = np.random.default_rng(0)
+    f, g, theta, w = rng.normal(size=(4, 3, 2)), rng.normal(size=(4, 5)), rng.normal(size=10), rng.uniform(size=12)
+    products, table = Products(f, g), Dense(np.einsum("jia,jc->ijac", f, g).reshape(12, 10))
+    root = rng.normal(size=(10, 10))
+    for name, given in {"combined": theta, "gathered": w, "gram": w, "variances": root @ root.T}.items():
+        np.testing.assert_allclose(getattr(products, name)(given), getattr(table, name)(given), atol=1e-12)
+    np.testing.assert_allclose(products.squares(), np.square(table.values).sum(axis=1))
+
+
+def rows_and_thresholds():
+    rng = np.random.default_rng(4)
+    x, t = rng.uniform(0, 1, (10, 6)), np.linspace(-2, 2, 6)
+    points = np.column_stack([x.ravel(), np.tile(t, 10)])
+    return x, t, points, (x.ravel() + 0.3 * np.sin(points[:, 1]) + 0.2 * rng.standard_normal(60) > 0.5).astype(float)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_evidence_on_a_grid_is_the_papers_with_laplace(link):
+    x, t, points, b = rows_and_thresholds()
+    pairs = Pairs(Dense(np.empty((0, 0))), np.zeros(60), b, np.ones(60))
+    evidence = GridEvidence(grid_process((0.0, 1.0), 6, np.array([0.2, 0.8])), x, t, pairs, LIKELIHOODS[link])
+    for flat in (np.log([1.5, 0.4, 0.9]), np.log([8.0, 0.8, 1.5]), np.log([4.0, 0.2, 2.0])):
+        K = rbf(points, points, np.exp(flat[0]), np.exp(flat[1:])) + 1e-8 * np.exp(2 * flat[0]) * np.eye(60)
+        assert evidence(flat) == pytest.approx(laplace(K, b, link)[0], abs=2e-4)
+
+
+def test_lengths_are_those_that_a_grid_resolves():
+    x, t, _, b = rows_and_thresholds()
+    pairs = Pairs(Dense(np.empty((0, 0))), np.zeros(60), b, np.ones(60))
+    evidence = GridEvidence(grid_process((0.0, 1.0), 6, np.array([0.2, 0.35])), x, t, pairs, Logit())
+    best = evidence.best()
+    flat = np.log(np.append(best.scale, best.lengths))
+    assert best.lengths[0] > 1.39 / 15 and best.lengths[1] > 0.799  # gaps: 1 / 15, and 4 / 5 between thresholds
+    free = np.append(True, best.lengths > 1.01 * best.shortest(0.8))
+    steps = [sign * step for step in 0.2 * np.eye(3)[free] for sign in (1, -1)]
+    assert all(evidence(flat + step) < evidence(flat) + 1e-4 for step in steps)
+    fine = grid_process((0.0, 1.0), 64, np.array([0.2, 0.35]))
+    assert fine.shortest(4 / 63)[1] == pytest.approx(1.4 * 4 / 19)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_predictions_on_a_grid_are_the_exact_classifiers(link):
+    x, y = toy(2, 40)
+    law = Normal(0.25 * x, 5.0)
+    calibrator = GPCCalibrator(12, n_basis=None, link=link, **PUBLISHED).fit(law, y)
+    t = np.linspace(*calibrator.range_, 12)
+    points, process = calibrator._features(law, t), calibrator._basis
+    K = rbf(points, points, process.scale, process.lengths) + 1e-9 * process.scale**2 * np.eye(480)
+    _, h, W = laplace(K, (y[:, None] <= t).astype(float).ravel(), link)
+    q, at = np.array([0.1, 0.4, 0.5, 0.9]), np.array([-3.0, 2.0, 8.0, 11.0])
+    new = np.column_stack([q, calibrator._place(at)])
+    cross = rbf(new, points, process.scale, process.lengths)
+    mean = cross @ np.linalg.solve(K, h)
+    variance = process.scale**2 - np.sum(cross * np.linalg.solve(K + np.diag(1 / W), cross.T).T, axis=1)
+    expected = LIKELIHOODS[link].averaged(mean, variance)
+    np.testing.assert_allclose(calibrator.probability(ndtri(q), at), expected, atol=1e-4)
+    table = next(calibrator._probabilities(np.tile(ndtri(q)[:, None], 4), at, calibrator.coefficients_[:, None]))
+    np.testing.assert_allclose(np.diag(table), calibrator.probability(ndtri(q), at), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:GPCCalibrator made")
+def test_a_number_of_pairs():
+    x, y = toy(1, 100)
+    law, t = Normal(0.25 * x, 5.0), np.linspace(-8, 20, 10)
+    table = drawn_pairs(law, y, np.arange(100.0), t, 205)
+    rows = table.weights.astype(int)
+    assert rows.shape == (20, 10) and all(len(set(column)) == 20 for column in rows.T)
+    assert not np.array_equal(rows[:, 0], rows[:, 1])
+    whole = all_pairs(law, y, np.arange(100.0), t)
+    for some, each in zip(table, whole, strict=True):
+        np.testing.assert_array_equal(some, np.take_along_axis(each, rows, axis=0))
+    settings = PUBLISHED | {"n_basis": None, "n_grid": 32}
+    some, enough, every = (GPCCalibrator(10, n_pairs=n, **settings).fit(law, y) for n in (205, 1000, None))
+    np.testing.assert_array_equal(enough.coefficients_, every.coefficients_)
+    assert not np.allclose(some.coefficients_, every.coefficients_)
+
+
+def test_a_grid_is_for_the_rbf_kernel():
+    with pytest.raises(ValueError, match='`n_basis` must be a number unless `kernel` is "rbf"; got None and'):
+        GPCCalibrator(n_basis=None).fit(Normal(np.zeros(20), 1.0), np.arange(20.0))
+
+
+@pytest.mark.parametrize("change", [{"lengths": np.ones(3)}, {"scale": -1.0}, {"first": np.ones((2, 2))}])
+def test_a_process_that_came_from_anywhere(change):
+    made = {"first": np.ones(2), "second": np.ones(2), "lengths": np.ones(2), "scale": 1.0} | change
+    with pytest.raises(ValueError, match="GridProcess must have"):
+        GridProcess(**made)._check_sound()
+
+
 SETTINGS = [
-    PUBLISHED, PUBLISHED | {"link": "probit"}, {"kernel": "matern52"}, {"link": "probit"},
+    PUBLISHED, PUBLISHED | {"n_basis": None}, PUBLISHED | {"n_basis": None, "lengths": "fixed"},
+    PUBLISHED | {"link": "probit"}, {"kernel": "matern52"}, {"link": "probit"},
     {"inputs": "q", "quantile_map": False}, {"lengths": "learn"},
 ]  # fmt: skip
 
@@ -262,7 +357,9 @@ SETTINGS = [
 def test_every_setting(settings, tmp_path):
     x, y = toy(0, 150)
     forecasts = Normal(0.25 * x, 5.0)
-    calibrator = GPCCalibrator(12, n_basis=20, n_grid=64, **settings).fit(forecasts, list(y.astype(np.float32)))
+    calibrator = GPCCalibrator(12, **({"n_basis": 20, "n_grid": 64} | settings)).fit(
+        forecasts, list(y.astype(np.float32))
+    )
     new, outcome = toy(100, 800)
     law = calibrator.transform(Normal(0.25 * new, 5.0))
     assert metrics.nll(outcome, law) < metrics.nll(outcome, Normal(0.25 * new, 5.0)) - 0.3
@@ -273,9 +370,9 @@ def test_every_setting(settings, tmp_path):
     assert repr(again) == repr(calibrator)
     np.testing.assert_array_equal(again.transform(forecasts).logpdf(y), calibrator.transform(forecasts).logpdf(y))
     w = np.random.default_rng(0).integers(1, 3, 150)
-    twice = np.repeat(np.arange(150), w)
+    twice, small = np.repeat(np.arange(150), w), {"n_basis": 10, "n_grid": 32} | settings
     pair = [
-        GPCCalibrator(6, n_basis=10, n_grid=32, **settings).fit(law_, y_, sample_weight=w_).transform(forecasts[:5])
+        GPCCalibrator(6, **small).fit(law_, y_, sample_weight=w_).transform(forecasts[:5])
         for law_, y_, w_ in ((forecasts, y, w), (forecasts[twice], y[twice], None))
     ]
     np.testing.assert_allclose(*(law.quantiles([0.1, 0.5, 0.9]) for law in pair), rtol=1e-3, atol=0.02)

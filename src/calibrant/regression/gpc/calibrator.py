@@ -22,8 +22,11 @@ from ...numerics.copies import merged
 from ..features import Basis, fit_basis
 from ..held_out import drawn_rows
 from ..quantile import QuantileCalibrator
+from .designs import Dense, Products
+from .grid import GridEvidence, GridProcess, grid_process
 from .laplace import ROUGH, TIGHT, Evidence, Pairs, mode
 from .likelihoods import LIKELIHOODS, Likelihood
+from .pairs import Table, all_pairs, drawn_pairs
 from .process import Process
 from .projection import log_masses
 
@@ -31,8 +34,10 @@ _FEWEST = 10  # rows up to which only the quantile map is used
 _BLOCK = 512  # rows worked on at a time
 _FARTHEST = 4.0  # scores are features up to here
 _LENGTHS = {"score": np.array([0.7, 0.35]), "q": np.array([0.2, 0.35])}  # of the kernel along input and threshold
+_ENDS = {"score": (-_FARTHEST, _FARTHEST), "q": (0.0, 1.0)}  # of the inputs
 _KERNELS = {"linear+rbf": ("rbf", True), "rbf": ("rbf", False), "matern52": ("matern52", False)}
 _TEMPERS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # weight of a pair: those of one row say the same several times
+_NOTHING = Dense(np.empty((0, 0)))
 _MOST_ROWS = 30_000  # that the classifier learns from
 _MOST_KEPT = 30_000_000  # numbers kept between Newton steps
 _MOST_LEARNED = 5_000  # pairs that lengths are learned from
@@ -54,7 +59,8 @@ class GPCCalibrator(ConditionalCalibrator):
     The pairs of one row are not independent; how much each counts is chosen by the log density of held-out rows.
 
     As published, but for what the notes list, is ``GPCCalibrator(mean="zero", inputs="q", lengths="learn",
-    quantile_map=False, kernel="rbf")``: :math:`h(q, t) \sim GP(0, k)`, :math:`\hat q = E\,\phi(h)`.
+    quantile_map=False, kernel="rbf", n_basis=None, n_pairs=5_000, n_grid=1_024)``: :math:`h(q, t) \sim GP(0, k)`,
+    :math:`\hat q = E\,\phi(h)`.
 
     How many rows do I need? With 10 or fewer only the quantile map is used; some hundreds let it see a second mode. Of
     more than 30 000 rows, as many are drawn (with a fixed seed) for the classifier; the quantile map learns from all.
@@ -66,8 +72,12 @@ class GPCCalibrator(ConditionalCalibrator):
     n_thresholds : int, default 32
         Thresholds that the classifier is trained on, evenly spaced over the range of the outcomes and half of it more
         on both sides.
-    n_basis : int, default 64
-        Landmarks of the sparse process.
+    n_basis : int or None, default 64
+        Landmarks of the sparse process. None, for ``kernel="rbf"``: a grid of up to 16 x 20, and lengths no shorter
+        than it resolves, which is the exact classifier to 1e-4 in probability.
+    n_pairs : int or None, default None
+        Pairs that it learns from, as many for each threshold, drawn with a fixed seed; None for all. Those of one row
+        say the same several times: where they have weight 1, all pairs of 64 thresholds overfit.
     n_grid : int, default 256
         Thresholds that it predicts on; the forecast is rescaled between them.
     mean : {"forecast", "zero"}, default "forecast"
@@ -115,9 +125,10 @@ class GPCCalibrator(ConditionalCalibrator):
     Notes
     -----
     Differs from the paper in: by default, the offset, Φ⁻¹ as input and its clipping, the quantile map, fixed lengths,
-    the linear functions, one h in place of its average, and the weights of pairs. Always: the process has ``n_basis``
-    landmarks (exact where there are no more pairs than these) and learns from all pairs, lengths from at most 5 000 of
-    them, those of rows taken evenly; the length along t is at least the gap between thresholds; t is measured from -2
+    the linear functions, one h in place of its average, the weights of pairs, a process with ``n_basis`` landmarks
+    that learns from all pairs (lengths, where these are learned, from at most 5 000, those of rows taken evenly). Too
+    few landmarks cost most where lengths are learned: the evidence is then that of another process, whose lengths suit
+    no finer one. Always: the length along t is at least the gap between thresholds; t is measured from -2
     to 2 over the range, which learned lengths undo; the range is that of the outcomes seen by `fit`; expectation
     propagation is not offered; the prediction is made monotone and smooth and has 1 % of the forecast, whose shape it
     takes between the thresholds of the grid and beyond them, where the paper takes finite differences as they come.
@@ -125,14 +136,15 @@ class GPCCalibrator(ConditionalCalibrator):
 
     _later: ClassVar[dict[str, Any]] = {
         "mean": "forecast", "inputs": "score", "lengths": "fixed", "quantile_map": True, "link": "logit",
-        "kernel": "linear+rbf", "covariance_": None, "rows_learned_": None,
+        "kernel": "linear+rbf", "covariance_": None, "rows_learned_": None, "n_pairs": None,
     }  # fmt: skip
 
     def __init__(
         self,
         n_thresholds: int = 32,
         *,
-        n_basis: int = 64,
+        n_basis: int | None = 64,
+        n_pairs: int | None = None,
         n_grid: int = 256,
         mean: str = "forecast",
         inputs: str = "score",
@@ -143,6 +155,7 @@ class GPCCalibrator(ConditionalCalibrator):
     ) -> None:
         self.n_thresholds = n_thresholds
         self.n_basis = n_basis
+        self.n_pairs = n_pairs
         self.n_grid = n_grid
         self.mean = mean
         self.inputs = inputs
@@ -168,7 +181,7 @@ class GPCCalibrator(ConditionalCalibrator):
             left = "only the quantile map is used" if self.quantile_map else "forecasts stay as they are"
             warnings.warn(f"{len(y)} rows are too few for a classifier; {left}.", stacklevel=3)
             return
-        self._basis: Basis | Process = self._fit_basis(law, w)
+        self._basis: Basis | Process | GridProcess = self._fit_basis(law, w)
         if self.lengths == "learn":
             self.temper_, self._basis = 1.0, self._learned(law, y, w)
         else:
@@ -176,8 +189,11 @@ class GPCCalibrator(ConditionalCalibrator):
         self._fit_coefficients(law, y, w, np.zeros(self._basis.size))
 
     def _check(self) -> None:
-        for name in ("n_thresholds", "n_basis", "n_grid"):
-            count(getattr(self, name), name, least=2)
+        for name in ("n_thresholds", "n_basis", "n_pairs", "n_grid"):
+            if name not in ("n_basis", "n_pairs") or getattr(self, name) is not None:
+                count(getattr(self, name), name, least=2)
+        if self.n_basis is None and self.kernel != "rbf":
+            raise ValueError(f'`n_basis` must be a number unless `kernel` is "rbf"; got None and {self.kernel!r}.')
         choices(
             mean=(self.mean, ("forecast", "zero")), inputs=(self.inputs, _LENGTHS),
             lengths=(self.lengths, ("fixed", "learn")), quantile_map=(self.quantile_map, (True, False)),
@@ -204,7 +220,9 @@ class GPCCalibrator(ConditionalCalibrator):
         return other
 
     # ---- the process ----
-    def _fit_basis(self, law: Distribution, w: Array) -> Basis | Process:
+    def _fit_basis(self, law: Distribution, w: Array) -> Basis | Process | GridProcess:
+        if self.n_basis is None:
+            return grid_process(_ENDS[self.inputs], self.n_thresholds, _LENGTHS[self.inputs])
         today = self.kernel == "linear+rbf" and self.lengths == "fixed"
         t = np.linspace(*self.range_, 33 if today else self.n_thresholds)
         thin = slice(None, None, -(-len(law) // 2000))
@@ -218,18 +236,25 @@ class GPCCalibrator(ConditionalCalibrator):
         landmarks = points if few else fit_basis(points, mass, lengths, most=self.n_basis).landmarks
         return Process(landmarks, lengths, 1.0, *_KERNELS[self.kernel])
 
-    def _learned(self, law: Distribution, y: Array, w: Array) -> Process:
-        """The process whose lengths and variance make the outcomes of some rows most probable."""
-        most = max(_MOST_LEARNED // self.n_thresholds, 2)
-        rows = np.linspace(0, len(y) - 1, min(len(y), most)).round().astype(np.intp)
-        t, share = self._thresholds(), w.sum() / w[rows].sum()
+    def _learned(self, law: Distribution, y: Array, w: Array) -> Process | GridProcess:
+        """The process whose lengths and variance make the outcomes of some pairs most probable."""
+        t, table = self._thresholds(), self._table_to_learn_from(law, y, w)
         first: Any = self._basis
-        x = self._features(law[rows], t)
-        below = (y[rows, None] <= t).astype(float).ravel()
-        offset = self._offset(law[rows].to_normal(t[None, :])).ravel()
-        pairs = Pairs(np.empty((0, 0)), offset, below, np.repeat(share * w[rows], len(t)))
+        pairs = Pairs(_NOTHING, self._offset(table.z).ravel(), table.below.ravel(), table.weights.ravel())
+        if isinstance(first, GridProcess):
+            return GridEvidence(first, self._input(table.z), self._place(t), pairs, self._likelihood).best()
         gaps = np.array([0.0, 4 / (len(t) - 1)])  # outcomes between thresholds are not seen
-        return Evidence(first, x, pairs, self._likelihood).best(gaps)
+        return Evidence(first, self._inputs(table.z, t), pairs, self._likelihood).best(gaps)
+
+    def _table_to_learn_from(self, law: Distribution, y: Array, w: Array) -> Table:
+        """The pairs themselves where their number is set; else those of rows taken evenly, which stand for all."""
+        t = self._thresholds()
+        if self.n_pairs is not None:
+            rows = drawn_rows(len(y), _MOST_ROWS)
+            return drawn_pairs(law[rows], y[rows], w[rows], t, self.n_pairs)
+        most = max(_MOST_LEARNED // self.n_thresholds, 2)
+        some = np.linspace(0, len(y) - 1, min(len(y), most)).round().astype(np.intp)
+        return all_pairs(law[some], y[some], w.sum() / w[some].sum() * w[some], t)
 
     def _thresholds(self) -> Array:
         return np.linspace(*self.range_, self.n_thresholds)
@@ -240,10 +265,21 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _inputs(self, z: Array, t: Array) -> Array:
         """Scores and thresholds, which broadcast, as points."""
+        first = self._input(z)
+        return np.column_stack([first.ravel(), np.broadcast_to(self._place(t), first.shape).ravel()])
+
+    def _input(self, z: Array) -> Array:
+        return np.asarray(ndtr(z) if self.inputs == "q" else np.clip(z, -_FARTHEST, _FARTHEST))
+
+    def _place(self, t: Array) -> Array:
         low, high = self.range_
-        first = ndtr(z) if self.inputs == "q" else np.clip(z, -_FARTHEST, _FARTHEST)
-        place = np.broadcast_to(4 * (t - low) / (high - low) - 2, first.shape)
-        return np.column_stack([first.ravel(), place.ravel()])
+        return np.asarray(4 * (t - low) / (high - low) - 2)
+
+    def _design(self, z: Array, t: Array) -> Dense | Products:
+        """The functions at scores (n, K) of thresholds (K,), or at any scores and thresholds."""
+        if isinstance(self._basis, GridProcess) and t.ndim == 1 and z.ndim == 2:
+            return self._basis.products(self._input(z), self._place(t))
+        return Dense(self._basis(self._inputs(z, t)))
 
     def _offset(self, z: Array) -> Array:
         return np.zeros(z.shape) if self.mean == "zero" else self._likelihood.offset(z)
@@ -258,10 +294,15 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _pairs(self, law: Distribution, y: Array, w: Array) -> Iterator[Pairs]:
         t = self._thresholds()
+        if self.n_pairs is not None:
+            yield self._block(drawn_pairs(law, y, w, t, self.n_pairs), t)
+            return
         for rows in row_blocks(len(y), block=_BLOCK):
-            z = law[rows].to_normal(t[None, :])
-            below = (y[rows, None] <= t).astype(float).ravel()
-            yield Pairs(self._basis(self._inputs(z, t)), self._offset(z).ravel(), below, np.repeat(w[rows], len(t)))
+            yield self._block(all_pairs(law[rows], y[rows], w[rows], t), t)
+
+    def _block(self, table: Table, t: Array) -> Pairs:
+        z, below, weights = table
+        return Pairs(self._design(z, t), self._offset(z).ravel(), below.ravel(), weights.ravel())
 
     def _fit_coefficients(self, law: Distribution, y: Array, w: Array, start: Array) -> None:
         rows = drawn_rows(len(y), _MOST_ROWS)
@@ -318,11 +359,19 @@ class GPCCalibrator(ConditionalCalibrator):
             for column in self._basis.combined(points, thetas).T:
                 yield self._likelihood.probability(offset + column.reshape(z.shape))
             return
-        functions = self._basis(points)
-        variance = np.vecdot(functions @ self.covariance_, functions)
-        variance += self._basis.left_out(functions)  # type: ignore[union-attr]
+        design = self._design(z, t)
+        variance = design.variances(self.covariance_) + self._left_out(design)
         for theta in thetas.T:
-            yield self._likelihood.averaged(offset + (functions @ theta).reshape(z.shape), variance.reshape(z.shape))
+            mean = offset + design.combined(theta).reshape(z.shape)
+            yield self._likelihood.averaged(mean, variance.reshape(z.shape))
+
+    def _left_out(self, design: Dense | Products) -> Array:
+        """Prior variance that the functions do not have."""
+        process: Any = self._basis
+        if isinstance(process, Process):
+            return process.left_out(design.values)  # type: ignore[union-attr]
+        squares = design.squares() if isinstance(design, Products) else np.square(design.values).sum(axis=1)
+        return np.asarray(process.left_out(squares))
 
     def _smooth_law(self, law: Distribution, knots: Array, masses: Array) -> Distribution:
         return Smoothed(law, SmoothRows.from_log_masses(knots, masses), self._grid())

@@ -11,19 +11,20 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
 
 from ..._checks import Array
+from .designs import Dense, Products
 from .likelihoods import Likelihood
 from .process import Process
 
-_SMALLEST, _LARGEST = np.log(0.03), np.log(100.0)  # of lengths and scale
-_MOST_STEPS = 60
-_DIGITS = 3  # of the log lengths: a tenth of a percent; more would be rounding
+SMALLEST, LARGEST = np.log(0.03), np.log(100.0)  # of lengths and scale
+MOST_STEPS = 60
+DIGITS = 3  # of the log lengths: a tenth of a percent; more would be rounding
 ROUGH, TIGHT = 1e-9, 1e-15  # the evidence is not flat in the mode: its last digits count
 
 
 class Pairs(NamedTuple):
     """Pairs of rows and thresholds: basis functions, offsets, whether y <= t, weights."""
 
-    basis: Array
+    basis: Dense | Products
     offset: Array
     below: Array
     weights: Array
@@ -54,10 +55,10 @@ def mode(
 def _derivatives(blocks: Iterable[Pairs], likelihood: Likelihood, theta: Array) -> tuple[float, Array, Array]:
     loss, gradient, hessian = 0.5 * theta @ theta, theta.copy(), np.eye(len(theta))
     for block in blocks:
-        terms = likelihood.terms(block.offset + block.basis @ theta, block.below)
+        terms = likelihood.terms(block.offset + block.basis.combined(theta), block.below)
         loss -= block.weights @ terms.value
-        gradient -= block.basis.T @ (block.weights * terms.slope)
-        hessian += block.basis.T @ ((block.weights * terms.curvature)[:, None] * block.basis)
+        gradient -= block.basis.gathered(block.weights * terms.slope)
+        hessian += block.basis.gram(block.weights * terms.curvature)
     return float(loss), gradient, hessian
 
 
@@ -97,37 +98,39 @@ class Evidence:
             value, gradient = self(flat)
             return -value, -gradient
 
-        lowest = np.maximum(np.append(_SMALLEST, np.log(np.maximum(shortest, 1e-9))), _SMALLEST)
-        bounds = [(low, _LARGEST) for low in lowest.tolist()]
-        options: Any = {"maxiter": _MOST_STEPS, "ftol": 1e-13, "gtol": 1e-6}
+        lowest = np.maximum(np.append(SMALLEST, np.log(np.maximum(shortest, 1e-9))), SMALLEST)
+        bounds = [(low, LARGEST) for low in lowest.tolist()]
+        options: Any = {"maxiter": MOST_STEPS, "ftol": 1e-13, "gtol": 1e-6}
         found = minimize(loss, np.maximum(first, lowest), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        return self.at(np.round(found.x, _DIGITS))
+        return self.at(np.round(found.x, DIGITS))
 
     def __call__(self, flat: Array) -> tuple[float, Array]:
         """Evidence and gradient."""
         process = self.at(flat)
-        pairs = self.pairs._replace(basis=process(self.x))
+        basis = Dense(process(self.x))
+        pairs = self.pairs._replace(basis=basis)
         theta, hessian = mode(lambda: [pairs], self.likelihood, self._start, TIGHT)
         self._start = theta  # the next mode is near
-        terms = self.likelihood.terms(pairs.offset + pairs.basis @ theta, pairs.below)
+        terms = self.likelihood.terms(pairs.offset + basis.combined(theta), pairs.below)
         value = pairs.weights @ terms.value - 0.5 * theta @ theta - 0.5 * np.linalg.slogdet(hessian)[1]
-        return float(value), self._gradient(process, pairs, theta, hessian)
+        return float(value), self._gradient(process, basis.values, theta, hessian)
 
-    def _gradient(self, process: Process, pairs: Pairs, theta: Array, hessian: Array) -> Array:
+    def _gradient(self, process: Process, functions: Array, theta: Array, hessian: Array) -> Array:
         r"""Derivatives by the covariances K with the landmarks and M among them, :math:`\hat h = K\alpha`.
 
         With :math:`C = M + K^T W K`: the explicit part is :math:`g^T \dot K \alpha - \frac12 \alpha^T \dot M \alpha
         + \frac12 \operatorname{tr} M^{-1} \dot M - \frac12 \operatorname{tr} C^{-1}(\dot M + 2 K^T W \dot K)`; the mode
         moves by :math:`\dot\alpha = C^{-1}(\dot K^T g - K^T W \dot K \alpha - \dot M \alpha)` and changes W.
         """
-        terms = self.likelihood.terms(pairs.offset + pairs.basis @ theta, pairs.below)
+        pairs = self.pairs
+        terms = self.likelihood.terms(pairs.offset + functions @ theta, pairs.below)
         g, w, bend = (pairs.weights * part for part in terms[1:])
         own, among, back = slice(process.fixed, None), _among(process), np.eye(process.size)
         back[own, own] = solve_triangular(process.root, np.eye(len(process.landmarks)), lower=True).T
         alpha, m_inverse = (back @ theta)[own], back[own, own] @ back[own, own].T
         c_inverse = back @ cho_solve(cho_factor(hessian), back.T)
         values, slopes = process.kernel(self.x)
-        covariance = np.hstack([pairs.basis[:, : process.fixed], values])
+        covariance = np.hstack([functions[:, : process.fixed], values])
         spread = covariance @ c_inverse
         leverage, weighted = np.vecdot(spread, covariance) * bend, w[:, None] * spread[:, own]
         out = np.empty(len(slopes))
