@@ -116,6 +116,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     text = f"with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on {len(held)} of "
     yield claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
     yield from _stack(pairs)
+    yield from _by_set(pairs)
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
 
@@ -138,6 +139,28 @@ def _headline(name: str, pairs: Sequence[Pair]) -> dict[str, str]:
         f"{stack:+.3f} by the stack",
         bool((gains > 0).all()),
     )
+
+
+def _by_set(pairs: Sequence[Pair]) -> Iterator[str]:
+    """The same two claims of whole sets: means over the bases."""
+    sets = {name: [pair for pair in pairs if pair.set == name] for name in dict.fromkeys(pair.set for pair in pairs)}
+    gains = {name: _mean_gains(mine) for name, mine in sets.items()}  # (methods, numbers of thresholds)
+    enough = [at for at, count in enumerate(pairs[0].counts) if count >= ENOUGH]
+    held = [name for name, gain in gains.items() if (gain[:, enough].max(axis=0) > 0).all()]
+    single = [PAPERS[i] for i in range(len(PAPERS)) if all((gain[i, enough] > 0).all() for gain in gains.values())]
+    told = f"{', '.join(single) or 'none'} by itself on all"
+    text = f"mean of the bases: with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on"
+    yield claim(len(held) == len(sets), f"{text} {len(held)} of {len(sets)} sets; {told}")
+    ahead = {n: np.mean([p.gain(STACK, NONE, 0)[0] for p in mine]) - gains[n].max() for n, mine in sets.items()}
+    margins = ", ".join(f"{name} {margin:+.3f}" for name, margin in ahead.items())
+    text = f"mean of the bases: the stack beats each of the paper's methods at any number of thresholds: {margins}"
+    yield claim(all(margin > 0 for margin in ahead.values()), text)
+
+
+def _mean_gains(pairs: Sequence[Pair]) -> Array:
+    """Gains of the paper's methods over none, mean of bases, (methods, numbers of thresholds)."""
+    places = range(len(pairs[0].counts))
+    return np.array([[np.mean([p.gain(name, NONE, at)[0] for p in pairs]) for at in places] for name in PAPERS])
 
 
 def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
