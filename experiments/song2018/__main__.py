@@ -4,9 +4,9 @@ Ten times five folds of each set, three base models in each, calibrated and aver
 of thresholds for the paper's methods as published and for ours; the stack, which has no thresholds, is one number.
 Claims: with 16 thresholds or more one of the paper's methods (picked on these folds) is better than none, on every set
 and base; the stack is better than each of them at any number of thresholds; and both of whole sets, in the mean of the
-three bases. A finished fold is kept: a run that is begun again goes on where it stopped. Differs from the paper in: GPC has 16 x 20 landmarks, which is the exact
-classifier to 1e-4, its thresholds are over the targets of its own fold, and its laws are made monotone; forest fires
-are on the log scale.
+three bases. A finished fold is kept: a run that is begun again goes on where it stopped. Differs from the paper in: GPC
+has 16 x 20 landmarks, which is the exact classifier to 1e-4, its thresholds are over the targets of its own fold, and
+its laws are made monotone; forest fires are on the log scale.
 """
 
 from __future__ import annotations
