@@ -64,7 +64,7 @@ REPAIRS = (
     Repair("forecast stack", "transform + five quantiles, stack", rows=20_000, rate=1e5),
     Repair("forecast flow", "transform + five quantiles, flow", rows=20_000, rate=1e5),
     Repair("forecast density", "transform + five quantiles, density", rows=20_000, rate=1e5),
-    Repair("forecast GPC", "transform + five quantiles, GPC", same=None, rows=2_000, rate=1e5),
+    Repair("forecast GPC", "transform + five quantiles, GPC", same=None, rows=20_000, rate=1e5),
     Repair("decisions 1e5", "decision thresholds, 1e5 rows", rows=100_000),
     Repair("decisions 1e6", "decision thresholds, 1e6 rows", rows=1_000_000),
 )

@@ -262,7 +262,7 @@ def test_sums_over_products_are_those_of_a_table():
     root = rng.normal(size=(10, 10))
     for name, given in {"combined": theta, "gathered": w, "gram": w, "variances": root @ root.T}.items():
         np.testing.assert_allclose(getattr(products, name)(given), getattr(table, name)(given), atol=1e-12)
-    np.testing.assert_allclose(products.squares(), np.square(table.values).sum(axis=1))
+    np.testing.assert_allclose(products.squares(), table.squares())
 
 
 def rows_and_thresholds():
@@ -306,7 +306,7 @@ def test_predictions_on_a_grid_are_the_exact_classifiers(link):
     K = rbf(points, points, process.scale, process.lengths) + 1e-9 * process.scale**2 * np.eye(480)
     _, h, W = laplace(K, (y[:, None] <= t).astype(float).ravel(), link)
     q, at = np.array([0.1, 0.4, 0.5, 0.9]), np.array([-3.0, 2.0, 8.0, 11.0])
-    new = np.column_stack([q, calibrator._place(at)])
+    new = np.column_stack([q, calibrator._at.place(at)])
     cross = rbf(new, points, process.scale, process.lengths)
     mean = cross @ np.linalg.solve(K, h)
     variance = process.scale**2 - np.sum(cross * np.linalg.solve(K + np.diag(1 / W), cross.T).T, axis=1)

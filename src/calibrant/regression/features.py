@@ -210,6 +210,14 @@ class Basis:
                 out[rows] += _kernel(x[rows], self.landmarks, self.lengths) @ shares
         return out
 
+    def crossed(self, first: Array, second: Array, coefficients: Array) -> Array:
+        """Sums (n, m) of the functions of two features, at all pairs of n and m values of these."""
+        own = coefficients[0] + self.linear * (coefficients[1] * first[:, None] + coefficients[2] * second)
+        left, right = (
+            _kernel(x[:, None], self.landmarks[:, [d]], self.lengths[[d]]) for d, x in enumerate((first, second))
+        )
+        return np.asarray(own + left @ (self.process * self.whitening @ coefficients[3:] * right).T)
+
 
 def fit_basis(
     x: Array, weights: Array, lengths: Array, *, most: int | None = None, linear: float = 1.0, process: float = 1.0

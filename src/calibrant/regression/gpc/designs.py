@@ -37,6 +37,10 @@ class Dense:
         """Variances (n,) of the sums under coefficients with this covariance."""
         return np.asarray(np.vecdot(self.values @ covariance, self.values))
 
+    def squares(self) -> Array:
+        """Sums (n,) of the squares of all functions at each pair."""
+        return np.asarray(np.vecdot(self.values, self.values))
+
 
 @dataclass(frozen=True, eq=False)
 class Products:
@@ -88,7 +92,7 @@ class Products:
         return np.asarray(np.vecdot(np.matmul(self.first, each), self.first)).T.ravel()
 
     def squares(self) -> Array:
-        """Sums (n K,) of the squares of all functions at each pair."""
+        """As `Dense.squares`."""
         first, second = (np.asarray(np.vecdot(side, side)) for side in (self.first, self.second))
         return np.asarray(first * second[:, None]).T.ravel()
 

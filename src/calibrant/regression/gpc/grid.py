@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from ..._checks import Array
 from ...numerics.soundness import check_finite, check_numbers
-from .designs import Products
+from .designs import Dense, Products
 from .laplace import DIGITS, LARGEST, MOST_STEPS, SMALLEST, TIGHT, Pairs, mode
 from .likelihoods import Likelihood
 
@@ -89,9 +89,9 @@ class GridProcess:
         by_threshold = self._factor(0, x.T.ravel()).reshape(*x.T.shape, len(self.first))
         return Products(by_threshold, self._factor(1, t))
 
-    def left_out(self, squares: Array) -> Array:
-        """Prior variance at inputs that the functions there, whose squares sum to these, do not have."""
-        return np.maximum(self.scale**2 - squares, 0.0)
+    def left_out(self, design: Dense | Products) -> Array:
+        """Prior variance at inputs that the functions there do not have, (n,)."""
+        return np.maximum(self.scale**2 - design.squares(), 0.0)
 
     def _check_sound(self) -> None:
         """Raise ValueError if this is no process: its numbers may come from anywhere."""

@@ -52,6 +52,11 @@ def mode(
     return best, curved
 
 
+def weighted(blocks: Callable[[], Iterable[Pairs]], factor: float) -> Callable[[], Iterable[Pairs]]:
+    """The same pairs with weights multiplied."""
+    return lambda: (block._replace(weights=factor * block.weights) for block in blocks())
+
+
 def _derivatives(blocks: Iterable[Pairs], likelihood: Likelihood, theta: Array) -> tuple[float, Array, Array]:
     loss, gradient, hessian = 0.5 * theta @ theta, theta.copy(), np.eye(len(theta))
     for block in blocks:

@@ -12,6 +12,7 @@ from scipy.linalg import cholesky, solve_triangular
 from ..._checks import Array
 from ...numerics.blocks import row_blocks
 from ...numerics.soundness import check_finite, check_numbers
+from .designs import Dense
 
 _JITTER = 1e-8  # of the variance, on the diagonal of the landmarks
 
@@ -93,9 +94,9 @@ class Process:
         out = np.concatenate([self.kernel(x[rows])[0] @ shares for rows in row_blocks(len(x), len(self.landmarks))])
         return np.asarray(out + fixed[0] + x @ fixed[1:] if self.linear else out)
 
-    def left_out(self, functions: Array) -> Array:
+    def left_out(self, design: Dense) -> Array:
         """Prior variance at inputs that the functions there do not have, (n,)."""
-        wave = functions[:, self.fixed :]
+        wave = design.values[:, self.fixed :]
         return np.asarray(np.maximum(self.scale**2 - np.square(wave).sum(axis=1), 0.0))
 
     def kernel(self, x: Array) -> tuple[Array, list[Array]]:

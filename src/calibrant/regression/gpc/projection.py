@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import isotonic_regression
@@ -9,6 +11,7 @@ from scipy.optimize import isotonic_regression
 from ..._checks import Array
 
 BASE_SHARE = 0.01  # of the forecast itself in the result
+_STRIP = 32  # cells smoothed by one product
 _REACH = 0.01  # standard deviation of the smoothing over the length of the grid
 
 
@@ -47,3 +50,47 @@ def _smoothed(mass: Array, base: Array) -> Array:
     out = mass.copy()
     out[:, inner] = np.where(np.isfinite(smooth), smooth, mass[:, inner])
     return out
+
+
+def made_to_rise(cdf: Array) -> Array:
+    """Probabilities (n, K) projected row by row, all by one isotonic regression: each row is lifted above the others.
+
+    >>> made_to_rise(np.array([[0.2, 0.5, 0.3], [0.1, 0.0, 0.4]]))
+    array([[0.2 , 0.4 , 0.4 ],
+           [0.05, 0.05, 0.4 ]])
+    """
+    if not cdf.size:
+        return cdf
+    lift = 2.0 * np.arange(len(cdf))[:, None]
+    return np.asarray(isotonic_regression((cdf + lift).ravel()).x.reshape(cdf.shape) - lift)
+
+
+@cache
+def band(thresholds: int) -> Array:
+    """Weights of the smoothing between so many thresholds, as `gaussian_filter1d` has them, moving along (32, ...)."""
+    sigma = _REACH * (thresholds + 1)
+    reach = int(4 * sigma + 0.5)
+    one = np.zeros(2 * reach + 1)
+    one[reach] = 1.0
+    weights = gaussian_filter1d(one, sigma, mode="constant")
+    table = np.zeros((_STRIP, _STRIP + 2 * reach))
+    for place, line in enumerate(table):
+        line[place : place + len(weights)] = weights
+    table.setflags(write=False)
+    return table
+
+
+def blurred(mass: Array, table: Array, out: Array) -> Array:
+    """Columns (M, n) averaged with the weights of a `band`, zeros beyond; by products of small matrices."""
+    size, reach = len(mass), reach_of(table)
+    for start in range(0, size, _STRIP):
+        stop = min(start + _STRIP, size)
+        low, high = max(start - reach, 0), min(stop + reach, size)
+        first = low - start + reach
+        np.matmul(table[: stop - start, first : first + high - low], mass[low:high], out=out[start:stop])
+    return out
+
+
+def reach_of(table: Array) -> int:
+    """Cells on either side that a `band` averages over."""
+    return (int(table.shape[1]) - _STRIP) // 2
