@@ -101,13 +101,16 @@ def test_json_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
 def test_columns_are_added_in_the_order_of_the_options(capsys: pytest.CaptureFixture[str]) -> None:
     ok(capsys, "fit", "forecasts.csv", "-o", "a.calibrant")
     options = ["--with-std", "--coverage", "0.9,0.5", "--levels", "0.5", "--with-mean", "--levels", "0.99"]
+    options += ["--cdf", "mu,2.5"]
     ok(capsys, "apply", "a.calibrant", "new.parquet", "-o", "b.parquet", *options)
     names = pq.read_schema("b.parquet").names
-    assert names[3:] == ["std", "lo-90", "hi-90", "lo-50", "hi-50", "q0.5", "q0.99", "mean"]
+    assert names[3:] == ["std", "lo-90", "hi-90", "lo-50", "hi-50", "q0.5", "q0.99", "mean", "cdf_mu", "cdf_2.5"]
     law = load("a.calibrant").transform(Normal(*pd.read_parquet("new.parquet")[["mu", "sigma"]].to_numpy().T))
     frame = pd.read_parquet("b.parquet")
     np.testing.assert_allclose(frame[["lo-90", "hi-90"]], law.interval(0.9))
     np.testing.assert_allclose(frame["q0.99"], law.quantiles([0.99])[:, 0])
+    np.testing.assert_allclose(frame["cdf_mu"], law.cdf(frame["mu"]))
+    np.testing.assert_allclose(frame["cdf_2.5"], law.cdf(2.5))
 
 
 @pytest.mark.usefixtures("folder")

@@ -55,6 +55,14 @@ def test_any_engine_reads_folders_with_keys_and_finds_the_same(folder, tmp_path,
     assert len(written) == 900 and written["q0.1"].null_count == written["mu"].null_count > 0
 
 
+def test_duckdb_reads_no_row_groups_ahead(folder):
+    duckdb = pytest.importorskip("duckdb")
+    relation = open_table(folder, Reading(engine="duckdb")).lazy.to_native()
+    asked = "select value as x from duckdb_settings() where name = 'disable_parquet_prefetching'"
+    known = duckdb.connect().sql(asked).fetchall()
+    assert [row[0].lower() for row in relation.query("unused", asked).fetchall()] == ["true"] * len(known)
+
+
 def test_the_command_line_names_an_engine(folder, tmp_path, capsys):
     saved, out = tmp_path / "a.calibrant", tmp_path / "out.csv"
     assert run(["fit", str(folder), *FLAGS, "--engine", "polars", "-o", str(saved), "--json"]) == 0

@@ -48,7 +48,7 @@ def _asked_for(kind: str) -> Any:
     def remember(context: typer.Context, value: Any) -> Any:
         items = context.meta.setdefault("added", [])
         for text in value if isinstance(value, list) else []:
-            items.extend((kind, _share(part, kind)) for part in text.split(","))
+            items.extend((kind, _place(part) if kind == "cdf" else _share(part, kind)) for part in text.split(","))
         if value is True:
             items.append((kind, None))
         return value
@@ -63,6 +63,14 @@ def _share(text: str, kind: str) -> float:
     except ValueError as reason:
         hint = "Percent? Divide by 100." if text.replace(".", "").isdigit() else ""
         raise ValueError(f"--{name} must be numbers strictly between 0 and 1; got {text!r}. {hint}".strip()) from reason
+
+
+def _place(text: str) -> str | float:
+    """A number, or the name of a column."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 LEVELS = Annotated[
@@ -94,6 +102,16 @@ STD = Annotated[
         "--with-std", callback=_asked_for("std"), rich_help_panel=_PANEL, help="Calibrated standard deviations."
     ),
 ]
+CDF = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cdf",
+        callback=_asked_for("cdf"),
+        metavar="y,30,…",
+        rich_help_panel=_PANEL,
+        help="Probabilities cdf_y, cdf_30, … of outcomes up to those in a column, or up to a number.",
+    ),
+]
 
 
 @partial(with_columns, names=FORECASTS)
@@ -108,6 +126,7 @@ def command(
     coverage: COVERAGE = None,
     with_mean: MEAN = False,
     with_std: STD = False,
+    cdf: CDF = None,
     overwrite: OVERWRITE = False,
     json: JSON = False,
 ) -> None:

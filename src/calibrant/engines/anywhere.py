@@ -22,7 +22,9 @@ from .added import Added
 from .measuring import measured_by_batches
 from .sampling import Sample
 
-ADDED: dict[str, Any] = {"levels": "levels", "coverage": "coverage", "with_mean": "mean", "with_std": "std"}
+ADDED: dict[str, Any] = {
+    "levels": "levels", "coverage": "coverage", "with_mean": "mean", "with_std": "std", "cdf": "cdf"
+}  # fmt: skip
 
 _LISTS = ("quantile", "probability", "group", "feature")  # roles that several columns may have
 
@@ -107,7 +109,8 @@ def apply(
 
     What comes out is of the kind that came in: a frame whose engine works later still does so. With ``output`` it is
     written to that file, and the names of the new columns come back. ``levels``, ``coverage``,
-    ``with_mean`` and ``with_std`` say which these are, unless ``added`` does.
+    ``with_mean``, ``with_std`` and ``cdf``, columns or numbers at which probabilities are wanted, say which these are,
+    unless ``added`` does.
     """
     asked = {name: roles.pop(given) for given, name in ADDED.items() if given in roles}
     added = Added.of(**asked) if added is None else added

@@ -15,19 +15,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._checks import Array
-from ..calibration.contract import Beside, Takes, takes_of, transform_with
+from ..calibration.contract import Beside, Takes, takes_of
 from ..select import Comparison
 from ..select.candidates import named, see_features
 from ..select.compare import compared
 from ..select.trial import Trial
 from ..tables.columns import Columns
 from ..tables.roles import RoleError
-from ..tables.rows import TableRows, forecasts_of, read_rows, scan_rows, stand_in
+from ..tables.rows import TableRows, forecasts_of, scan_rows
 from ..tables.sources import Table, open_table
 from ..tables.writing import check_output, write_table
-from .added import Added, free_names
-from .analysis import analyse, joint_labels
+from .added import Added
+from .analysis import analyse
+from .calibrated import calibrated_batch, group_of
 from .result import Result
 from .sampling import NO_FORECAST, Sample, gathered
 
@@ -259,9 +259,10 @@ def apply(
     table = open_table(source)
     if output is not None:
         target = check_output(output, table.name if table.frame is None else None, overwrite=overwrite)
+    added = (added or Added()).among(table.columns)
     roles = roles_to_apply(columns, takes_of(calibrator))
     rows: Counter[str] = Counter()
-    batches = _calibrated(calibrator, table, roles, added or Added(), rows, progress)
+    batches = _calibrated(calibrator, table, roles, added, rows, progress)
     made: Any = []
     if output is None:
         made = _back(table, list(batches))
@@ -298,13 +299,6 @@ def outcomes_of(columns: Columns, rows: TableRows) -> NDArray[Any]:
     if rows.y is None:
         raise RoleError("a column of outcomes must be named: {target}.")
     return np.asarray(columns.keys)[rows.y] if columns.kind == "classes" else rows.y
-
-
-def group_of(rows: TableRows) -> NDArray[np.object_]:
-    """The group of each row, by all columns of groups together."""
-    if rows.groups is None:
-        raise RoleError("a column of groups must be named: {group}.")
-    return np.asarray(joint_labels(*rows.groups.T))
 
 
 def _sentence(note: str) -> str:
@@ -347,33 +341,6 @@ def _calibrated(
         count.update(read=rows.read, blank=rows.blank)
         if progress is not None:
             progress(batch.num_rows)
-
-
-def calibrated_batch(
-    calibrator: Any, batch: pa.RecordBatch, columns: Columns, added: Added, start: int = 0, *, strict: bool = False
-) -> tuple[pa.RecordBatch, TableRows]:
-    """A batch that begins at row ``start`` of its table, with new columns, and its rows that have a forecast."""
-    rows = read_rows(batch, columns, start, strict=strict)
-    tried = rows if len(rows) else stand_in(batch, columns)
-    groups = None if tried.groups is None else group_of(tried)
-    law = transform_with(
-        calibrator, forecasts_of(columns, tried), groups=groups, X=tried.features, horizon=tried.horizon
-    )
-    new = added.columns(law, columns.keys)
-    names = free_names(new, batch.schema.names)
-    fields = [*batch.schema, *(pa.field(name, pa.float64()) for name in names.values())]
-    arrays = [*batch.columns, *(_with_blanks(values, rows, start) for values in new.values())]
-    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata)), rows
-
-
-def _with_blanks(values: Array, rows: TableRows, start: int) -> pa.Array:
-    """A column of a batch from the values of its rows with a forecast; the others are null."""
-    if not rows.blank:
-        return pa.array(values, pa.float64())
-    whole, gone = np.zeros(rows.read), np.ones(rows.read, dtype=bool)
-    places = np.asarray(rows.numbers) - start
-    whole[places], gone[places] = values[: len(places)], False
-    return pa.array(whole, pa.float64(), mask=gone)
 
 
 def _noting(batches: Iterator[pa.RecordBatch], names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,8 @@ from ..calibration.contract import takes_of
 from ..tables.columns import Columns
 from ..tables.rows import TableRows, forecasts_of, scan_rows
 from ..tables.sources import Table
-from .arrow import group_of, outcomes_of
+from .arrow import outcomes_of
+from .calibrated import group_of
 from .fingerprint import fingerprint
 from .sampling import Sample
 

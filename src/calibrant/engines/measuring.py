@@ -17,7 +17,8 @@ from ..metrics.quantile_calibration import observed_levels
 from ..tables.columns import Columns
 from ..tables.rows import TableRows, forecasts_of, scan_rows
 from ..tables.sources import open_table
-from .arrow import group_of, outcomes_of, refuse_unusable, roles_to_measure
+from .arrow import outcomes_of, refuse_unusable, roles_to_measure
+from .calibrated import group_of
 
 LEVELS = np.arange(1, 11) / 10  # of the calibration error
 Sums = dict[str, Any]

@@ -20,7 +20,7 @@ from ..tables.columns import Columns
 from .anywhere import ADDED, apply
 
 _FILE = "model.calibrant"
-_CONFIG: dict[str, Any] = {"levels": [], "coverage": [], "with_mean": False, "with_std": False}
+_CONFIG: dict[str, Any] = {"levels": [], "coverage": [], "with_mean": False, "with_std": False, "cdf": []}
 
 
 def log_model(calibrator: Any, name: str, **options: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._checks import MOST_EACH, Array
@@ -15,10 +16,11 @@ from .spline import SplineMap, heights_through, rising
 from .spline_problem import DIGITS, SplineProblem, SplineSolution, newton, reduced, stacked
 
 STIFFEST, MIDDLE, SOFTEST = 7, 0, -6  # decimal logarithms of the penalties tried, from the stiffest on
-MANY = 1e5  # rows, with more of which the middle comes next: the stiff ones in between are hardly ever right then
+MANY = 1e5  # rows, with more of which the walk begins in the middle: the soft ones are hardly ever right then
 DOUBT = 2.0  # nats of evidence a spline must have over an affine map to be trusted by half
 ENOUGH = 8  # rows below which only an affine map is fitted
-_ROUGHLY = 0.01  # nats to which penalties are compared of so many rows
+_ROUGHLY = 0.05  # nats to which penalties are compared of so many rows
+_SURE = 40.0  # nats by which a spline is better than a line without a doubt
 _AT_ONCE = 256  # maps
 _ENTRIES = 1 << 20  # of the Hessians of problems that are solved at once
 
@@ -131,13 +133,17 @@ def _mixed(spline: SplineMap, affine: SplineMap, unit: tuple[float, float], trus
 def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolution]:
     """Return the stiffest and the most evident fits: decades of penalties, then halves and quarters around the best."""
     groups = len(problem.knots)
-    stiff = newton(problem, problem.start(), np.full(groups, 10.0**STIFFEST))
-    best, at = SplineSolution(*(part.copy() for part in stiff)), np.full(groups, float(STIFFEST))
     many = bool((problem.mass.sum(axis=(1, 2)) > MANY).all())
-    first, digits = (MIDDLE, _ROUGHLY) if many else (STIFFEST - 1, DIGITS)
-    _walk(problem, stiff, range(first, SOFTEST - 1, -1), best, at, digits)
-    between = range(MIDDLE + 1, STIFFEST)
-    for end, decades in ((MIDDLE, between), (STIFFEST, between[::-1])) if many else ():
+    digits = _ROUGHLY if many else DIGITS
+    line = problem.straight() if many else problem.start()
+    stiff = newton(problem, line, np.full(groups, 10.0**STIFFEST), digits=digits)
+    best, at = SplineSolution(*(part.copy() for part in stiff)), np.full(groups, float(STIFFEST))
+    stiffer, softer = range(MIDDLE, STIFFEST), range(MIDDLE - 1, SOFTEST - 1, -1)
+    if many:
+        _walk(problem, problem.through_ranks(), stiffer, best, at, digits)
+    else:
+        _walk(problem, stiff, range(STIFFEST - 1, SOFTEST - 1, -1), best, at, digits)
+    for end, decades in ((MIDDLE, softer), (STIFFEST, stiffer[:0:-1])) if many else ():
         back = np.flatnonzero(at == end)
         if back.size:
             some, places = best.of(back), at[back]
@@ -155,9 +161,16 @@ def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolutio
                 best.put(left[better], fit.of(better))
                 at[left[better]] = power[better]
                 left = left[~better]
-    if many and found.size:
-        best.put(found, newton(problem.of(found), best.of(found), 10.0 ** at[found]))
+    _finish(problem, best, best.won >= DIGITS)
+    _finish(problem, stiff, (stiff.won >= DIGITS) & (best.evidence < stiff.evidence + _SURE))
     return stiff, best
+
+
+def _finish(problem: SplineProblem, fit: SplineSolution, rough: NDArray[np.bool_]) -> None:
+    """Go on with fits that are rough yet."""
+    rows = np.flatnonzero(rough)
+    if rows.size:
+        fit.put(rows, newton(problem.of(rows), fit.of(rows), np.exp(fit.penalty[rows])))
 
 
 def _walk(
@@ -174,4 +187,4 @@ def _walk(
         if not on.any():
             break
         if not on.all():
-            going, fit, problem = going[on], fit.of(on), problem.of(on)
+            going, fit, problem = going[on], fit.of(on), problem.of(np.flatnonzero(on))

@@ -13,6 +13,7 @@ from .roles import RoleError
 
 ENGINES = ("arrow", "duckdb", "polars", "spark", "dask")
 DATABASE = "duckdb:"
+_NO_READING_AHEAD = "disable_parquet_prefetching"
 
 
 def is_database(source: Any) -> bool:
@@ -58,9 +59,12 @@ def _polars(paths: list[str], kind: str | None, root: str | None) -> Any:
 
 
 def _duckdb(paths: list[str], kind: str | None, root: str | None) -> Any:
+    """A relation of a connection of its own; of local files, row groups that are read ahead only fill memory."""
     import duckdb
 
     connection = duckdb.connect()
+    if connection.sql(f"from duckdb_settings() where name = '{_NO_READING_AHEAD}'").fetchall():
+        connection.execute(f"set {_NO_READING_AHEAD} = true")
     if kind == "csv":
         return connection.read_csv(paths)
     return connection.read_parquet(paths, hive_partitioning=root is not None)

@@ -7,18 +7,20 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ...calibration import Chain, GroupedCalibrator
+from ...calibration import GroupedCalibrator
 from ...calibration.contract import takes_of
 from ...distributions import Distribution, Normal
-from ...regression import QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
 from ...tables.columns import Columns
 from ...tables.lazy_frames import has_dots
 from ...tables.rows import MISSING
 from ..added import Added, free_names
 from ..arrow import roles_to_apply
 from .batches import Work, calibrated
+from .cdf import with_cdf
 from .class_columns import with_probabilities
 from .frames import chosen, frame_of, is_finite, number
+from .shared import moves_along, standard
+from .steps import Steps
 
 _FEW = 64  # groups that a chain of conditions can tell apart
 
@@ -29,9 +31,11 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
     A map that all rows share makes of a normal forecast's quantile :math:`\mu + \sigma c`, with one c for each level:
     an expression of the engine's own, with no Python in it. Intervals, means and standard deviations are alike, and so
     are up to 64 groups in one column, and probabilities by temperature and by Platt's, beta and isotonic curves, these
-    of up to 64 knots. Whatever else there is (calibrators
-    that look at the forecast or at features, quantile columns, samples, more groups) is worked out batch by batch:
-    `mapInArrow` of Spark, `map_partitions` of Dask, `map_batches` of Polars.
+    of up to 64 knots. Distribution functions are :math:`\Phi(T((y - \mu)/\sigma))`, with the pieces of T told apart by
+    conditions and arithmetic in place of an erf, which engines lack: of normal forecasts, of points with residuals and
+    of quantile columns; but in Dask, which is Python itself. Whatever else there is (calibrators
+    that look at the forecast or at features, quantiles of quantile columns, samples, more groups) is worked out batch
+    by batch: `mapInArrow` of Spark, `map_partitions` of Dask, `map_batches` of Polars.
 
     Parameters
     ----------
@@ -57,9 +61,11 @@ def apply(calibrator: Any, source: Any, columns: Columns, *, added: Added | None
     >>> apply(calibrator, frame, columns, added=Added.of(levels=[0.1, 0.9])).collect_schema().names()
     ['mu', 'sigma', 'y', 'q0.1', 'q0.9']
     """
-    frame, added = frame_of(source), added or Added()
+    frame = frame_of(source)
+    names = frame.collect_schema().names()
+    added = (added or Added()).among(names)
     roles = roles_to_apply(columns, takes_of(calibrator))
-    made = None if has_dots(frame, frame.collect_schema().names()) else _made(frame, calibrator, roles, added)
+    made = None if has_dots(frame, names) else _made(frame, calibrator, roles, added)
     return calibrated(frame, Work.of(calibrator, roles, added)) if made is None else made.to_native()
 
 
@@ -67,11 +73,15 @@ def _made(frame: Any, calibrator: Any, columns: Columns, added: Added) -> Any:
     """The frame with new columns; None where rows are needed."""
     if columns.kind == "classes":
         return with_probabilities(frame, calibrator, columns, added)
-    found = new_columns(calibrator, columns, added, frame)
-    if found is None:
+    constant, places = added.apart()
+    found = new_columns(calibrator, columns, constant, frame) if constant is not None else {}
+    steps = Steps(frame)
+    chances = with_cdf(calibrator, columns, places, steps) if places and found is not None else []
+    if found is None or chances is None:
         return None
-    names = free_names(found, frame.collect_schema().names())
-    return frame.with_columns(**{names[name]: value for name, value in found.items()})
+    found |= dict(zip(added.chances(), chances, strict=True))
+    names = free_names(added.names(), steps.names)
+    return steps.ended({new: found[name] for name, new in names.items()})
 
 
 def new_columns(calibrator: Any, columns: Columns, added: Added, frame: Any) -> dict[str, Any] | None:
@@ -107,7 +117,7 @@ def _by_group(calibrator: Any, columns: Columns, added: Added, frame: Any) -> di
     if len(columns.group) != 1 or len(own) > _FEW or columns.kind != "normal":
         return None
     kind, group = frame.collect_schema()[columns.group[0]], nw.col(columns.group[0])
-    if not (kind == nw.String or kind.is_integer()) or not all(map(_moves_along, (calibrator.common_, *own.values()))):
+    if not (kind == nw.String or kind.is_integer()) or not all(map(moves_along, (calibrator.common_, *own.values()))):
         return None
     first = calibrator.common_.transform(Normal([0.0], [1.0]))
     found = {name: _finite(added, one.transform(first)) for name, one in own.items()}
@@ -120,24 +130,3 @@ def _by_group(calibrator: Any, columns: Columns, added: Added, frame: Any) -> di
         column: chosen(*((label == name, c[column]) for name, c in found.items() if c), otherwise=usual)
         for column, usual in common.items()
     }
-
-
-def standard(calibrator: Any, columns: Columns) -> Distribution | None:
-    """What becomes of the forecast 0, with spread 1, where all others are this one moved and stretched; else None."""
-    if columns.kind == "normal" and _moves_along(calibrator):
-        law: Distribution = calibrator.transform(Normal([0.0], [1.0]))
-        return law
-    if columns.kind == "points" and type(calibrator) is ResidualCalibrator and calibrator.feature == "difference":
-        return calibrator.transform(np.zeros(1))
-    return None
-
-
-def _moves_along(calibrator: Any) -> bool:
-    """Whether a forecast that is moved and stretched is calibrated to the same law, moved and stretched."""
-    if isinstance(calibrator, Chain):
-        return all(map(_moves_along, calibrator.calibrators_))
-    if type(calibrator) is ScaleCalibrator:
-        return not len(calibrator.edges_)
-    if type(calibrator) is ResidualCalibrator:
-        return bool(calibrator.feature == "difference")
-    return type(calibrator) is QuantileCalibrator

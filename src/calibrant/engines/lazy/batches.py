@@ -18,7 +18,7 @@ from ...store.calibrators import load, save
 from ...tables.columns import Columns
 from ...tables.lazy_frames import batches_of, without_dots
 from ..added import Added
-from ..arrow import calibrated_batch
+from ..calibrated import calibrated_batch
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ...tables.columns import Columns
 from ..added import Added, free_names
 from .classes import shares_of
 from .frames import all_of, chosen, is_finite, number
+from .steps import Steps
 
 _BY_CURVES = (PlattCalibrator, BetaCalibrator, IsotonicCalibrator)
 _MOST_KNOTS = 64  # of a chain of conditions
@@ -33,7 +34,7 @@ def with_probabilities(frame: Any, calibrator: Any, columns: Columns, added: Add
         return None
     if any(len(curve.knots) > _MOST_KNOTS for curve in getattr(calibrator, "curves_", []) if hasattr(curve, "knots")):
         return None
-    steps = _Steps(frame)
+    steps = Steps(frame)
     parts = [number(name) for name in columns.forecast]
     shares, checks = shares_of(parts)
     good = all_of([*map(is_finite, parts), *(holds for holds, _ in checks)])
@@ -48,7 +49,7 @@ def with_probabilities(frame: Any, calibrator: Any, columns: Columns, added: Add
     return steps.ended({name: clip + each * room for name, each in zip(names.values(), spare, strict=True)})
 
 
-def _tempered(calibrator: Any, shares: list[Any], steps: _Steps) -> list[Any]:
+def _tempered(calibrator: Any, shares: list[Any], steps: Steps) -> list[Any]:
     """Powers of probabilities, in logarithms less the largest of them."""
     least = calibrator.nearest_
     held = steps.keep([chosen((p < least, least), otherwise=p) for p in shares])
@@ -58,7 +59,7 @@ def _tempered(calibrator: Any, shares: list[Any], steps: _Steps) -> list[Any]:
     return [each / sum(powers[1:], powers[0]) for each in powers]
 
 
-def _by_curves(calibrator: Any, shares: list[Any], steps: _Steps) -> list[Any]:
+def _by_curves(calibrator: Any, shares: list[Any], steps: Steps) -> list[Any]:
     """What the curve of each class makes of its probability, or that of the second of two."""
     shares, nearest = shares[-len(calibrator.curves_) :], calibrator.nearest_
     if isinstance(calibrator, IsotonicCalibrator):
@@ -80,25 +81,6 @@ def _bent(curve: Any, p: Any) -> Any:
     for (left, low), (right, high) in pairwise(zip(knots, values, strict=True)):
         cases.append((p <= right, (p - left) * ((high - low) / (right - left)) + low))
     return chosen(*cases, otherwise=p * 0.0 + values[-1])
-
-
-class _Steps:
-    """Columns that are worked out on the way, and are gone at the end."""
-
-    def __init__(self, frame: Any) -> None:
-        self.frame, self.names = frame, frame.collect_schema().names()
-        self.made = 0
-
-    def keep(self, values: list[Any]) -> list[Any]:
-        """Work these out, and give what stands for them."""
-        names = [f"calibrant {self.made + place}" for place in range(len(values))]
-        self.made += len(names)
-        self.frame = self.frame.with_columns(**dict(zip(names, values, strict=True)))
-        return [nw.col(name) for name in names]
-
-    def ended(self, new: dict[str, Any]) -> Any:
-        """The frame as it was, with new columns at its end."""
-        return self.frame.with_columns(**new).select(*self.names, *new)
 
 
 def _logit(curve: Any, p: Any) -> Any:

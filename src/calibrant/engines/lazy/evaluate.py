@@ -17,12 +17,12 @@ from ...tables.columns import Columns
 from ...tables.lazy_frames import has_dots
 from ..arrow import refuse_unusable
 from ..measuring import LEVELS, as_measures, by_group, law_sums, measured_by_batches, sums_by
-from .apply import standard
 from .cells import UNUSED, celled, keyed
 from .frames import frame_of, number, worked_out
 from .parts import array_of, labels_of
 from .rows import BLANK, NO_WEIGHT, Scored, prepared, refuse_faults, uses
 from .scores import log_spread, normal
+from .shared import standard
 
 _LEVEL, _OF_GROUPS = 12, 9  # of the grid, whose cells stand for their rows
 _PARTS = 64  # of a cell, at most, by the levels that are counted

@@ -56,16 +56,21 @@ def quantiles(columns: Columns) -> Scored:
     order = np.argsort(columns.keys)
     t = ndtri(np.asarray(columns.keys, dtype=np.float64)[order]).tolist()
     knots = [number(columns.forecast[place]) for place in order]
-    y, width = number(str(columns.target)), t[-1] - t[0]
-    spread = knots[-1] / width - knots[0] / width
-    cases = [(y < knots[0], t[0] + (y - knots[0]) / spread)]
-    for place, (low, high) in enumerate(pairwise(knots)):
-        cases.append((y < high, t[place] + (y - low) / (high - low) * (t[place + 1] - t[place])))
-    z = chosen(*cases, otherwise=t[-1] + (y - knots[-1]) / spread)
+    z = on_polyline(number(str(columns.target)), knots, t)
     rising, near = all_of(low < high for low, high in pairwise(knots)), z.abs() <= FARTHEST
     good = all_of(map(is_finite, knots))
     fine = near & rising & is_finite(knots[0]) & is_finite(knots[-1])
     return Scored(fine, good, [(rising, BY_ROWS), (near, FAR)], z, extremes={"score": None})
+
+
+def on_polyline(y: Any, knots: list[Any], t: list[float]) -> Any:
+    """Height at y of the line through (knots, t), with the tails that `Quantiles` have; of a jump the upper end."""
+    width = t[-1] - t[0]
+    spread = knots[-1] / width - knots[0] / width
+    cases = [(y < knots[0], t[0] + (y - knots[0]) / spread)]
+    for place, (low, high) in enumerate(pairwise(knots)):
+        cases.append((y < high, t[place] + (y - low) / (high - low) * (t[place + 1] - t[place])))
+    return chosen(*cases, otherwise=t[-1] + (y - knots[-1]) / spread)
 
 
 def log_spread(columns: Columns) -> Any:
