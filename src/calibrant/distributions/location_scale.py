@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -11,6 +12,7 @@ import numpy as np
 from .._checks import Array, finite, positive
 from .._types import Numbers
 from ..maps.base import Side
+from ..numerics.blocks import BLOCK, row_blocks
 from .base import Parametric, across
 
 
@@ -29,8 +31,8 @@ class LocationScale(Parametric):
 
     def _check(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.scale.min(initial=1.0) > 0 and np.isfinite(self.loc.sum() + self.scale.sum()):
-                return  # as nearly always
+            if self.scale.min(initial=1.0) > 0 and math.isfinite(self.loc.dot(self.scale)):
+                return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -51,12 +53,25 @@ class LocationScale(Parametric):
     def standardised(self, y: Array) -> Array:
         """(y - loc) / scale."""
         with np.errstate(over="ignore"):
-            return (y - across(self.loc, y)) / across(self.scale, y)
+            u = y - across(self.loc, y)
+            u /= across(self.scale, y)
+            return u
 
     def unstandardised(self, u: Array) -> Array:
         """Loc + scale * u."""
         with np.errstate(over="ignore"):
+            if u.ndim == 2 and len(u) == 1:
+                return self._columns(u[0])
             return across(self.loc, u) + across(self.scale, u) * u
+
+    def _columns(self, u: Array) -> Array:
+        """Of the same few u in every row, a column each: lines of two or ten numbers would take ten times as long."""
+        out = np.empty((len(self), len(u)))
+        for rows in row_blocks(*out.shape, BLOCK):
+            for column, value in zip(out[rows].T, u, strict=True):
+                np.multiply(self.scale[rows], value, out=column)
+                column += self.loc[rows]
+        return out
 
     def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
         """The same shapes, stretched about their medians by a factor, moved by shift * scale."""

@@ -73,5 +73,11 @@ def _log_density(law: Laplace, y: Array) -> Array:
 
 
 def _crps(law: Laplace, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return law.scale * (u + np.exp(-u) - 0.75)
+    u = law.standardised(y)
+    np.abs(u, out=u)
+    out = np.negative(u)
+    np.exp(out, out=out)
+    out += u
+    out -= 0.75
+    out *= law.scale
+    return out

@@ -63,10 +63,31 @@ class Logistic(LocationScale):
 
 
 def _log_density(law: Logistic, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return np.asarray(-u - 2 * np.log1p(np.exp(-u)) - across(np.log(law.scale), y))
+    u = _size(law, y)
+    out = _log1p_exp(u)
+    out += u
+    out += across(np.log(law.scale), y)
+    return np.negative(out, out=out)
 
 
 def _crps(law: Logistic, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return np.asarray(law.scale * (u + 2 * np.log1p(np.exp(-u)) - 1))
+    u = _size(law, y)
+    out = _log1p_exp(u)
+    out += u
+    out -= 1
+    out *= law.scale
+    return out
+
+
+def _size(law: Logistic, y: Array) -> Array:
+    u = law.standardised(y)
+    return np.abs(u, out=u)
+
+
+def _log1p_exp(u: Array) -> Array:
+    """2 log(1 + exp(-u))."""
+    out = np.negative(u)
+    np.exp(out, out=out)
+    np.log1p(out, out=out)
+    out *= 2
+    return out
