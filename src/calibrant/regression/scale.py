@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..numerics.soundness import check_finite
 from ..summaries import ScoreSummary, SpreadSummary, Summary
 from ..summaries.scores import NORMAL
 
+_TINY = 1e-290  # a sum of squares that may have lost digits
 _TRUST = 10  # rows' worth of trust in the common factor, for each bin
 
 
@@ -260,6 +262,11 @@ def _location_scale_factor(law: LocationScale, y: Array, w: Array, coverage: flo
 
 def root_mean_square(values: Array, weights: Array | None) -> float:
     """Weighted root mean square that does not overflow."""
+    if weights is None:
+        with np.errstate(over="ignore"):
+            total = float(values.dot(values))
+        if _TINY < total < np.inf:
+            return math.sqrt(total / len(values))
     largest = float(np.abs(values).max())
     if not 0 < largest < np.inf:
         return largest
