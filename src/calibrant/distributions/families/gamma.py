@@ -125,9 +125,23 @@ def _log_density(law: Gamma, y: Array) -> Array:
 def _crps(law: Gamma, y: Array) -> Array:
     a, x = law.shape, _standardised(law, y)
     inside = (x > 0) & (x < np.inf)
+    if inside.all():
+        return _inner_crps(law, x)
     peak = np.where(inside, a * np.exp(log_gamma_kernel(a, np.where(inside, x, 1.0))), 0.0)
     spread = np.exp(log_half_step(a)) / math.sqrt(math.pi)
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.where(np.isinf(x), y - law.mean(), law.scale * (x - a))  # x may overflow where y does not
         out = away * gamma_balance(a, x) + law.scale * (2 * peak - spread)
     return np.where(np.isnan(out) & ~np.isnan(y), np.inf, np.maximum(out, 0.0))
+
+
+def _inner_crps(law: Gamma, x: Array) -> Array:
+    """Where all outcomes lie within the support, and none is so vast that a ratio overflows."""
+    a = law.shape
+    out = a * np.exp(log_gamma_kernel(a, x))
+    out *= 2
+    out -= np.exp(log_half_step(a)) / math.sqrt(math.pi)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out += (x - a) * gamma_balance(a, x)
+        out *= law.scale
+    return np.where(np.isnan(out), np.inf, np.maximum(out, 0.0))
