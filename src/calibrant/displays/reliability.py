@@ -121,19 +121,18 @@ class ReliabilityDisplay(CurveDisplay):
         curve = frequencies(event, n_bins)
         share, (kind, columns) = probability(coverage, "coverage"), width_bins(n_bins)
         drawn = Pending(perfect_forecasters, curve, n_bins == "pav", share)
-        band: list[Any] = [Pending(_one_of, drawn, place) for place in range(4)]
         forecast, observed = curve.corners() if n_bins == "pav" else (curve.forecast, curve.observed)
         return cls(
             forecast=forecast,
             observed=observed,
-            band_forecast=band[0],
-            band_low=band[1],
-            band_high=band[2],
+            band_forecast=drawn.entry(0),
+            band_low=drawn.entry(1),
+            band_high=drawn.entry(2),
             coverage=share,
             edges=np.linspace(0, 1, columns + 1),
             counts=ForecastBins.of(event, kind, columns).mass,
             error=curve.error,
-            floor=band[3],
+            floor=drawn.entry(3),
             n_bins=n_bins,
             name=name,
         )
@@ -168,7 +167,3 @@ class ReliabilityDisplay(CurveDisplay):
         dress(counts)
         counts.set(xlabel="Forecast probability", ylabel="Rows")
         return diagonal
-
-
-def _one_of(pending: Pending, place: int) -> Any:
-    return pending.value[place]

@@ -102,8 +102,9 @@ class Distribution(ABC):
         rows = _row_selection(rows, len(self))
         part = object.__new__(type(self))
         for name in self._field_names():
-            value = vars(self)[name]  # a pending one stays so
-            object.__setattr__(part, name, value[rows] if name in self._by_row else _take(value, rows))
+            by_row = name in self._by_row
+            value = getattr(self, name)[rows] if by_row else _take(vars(self)[name], rows)  # a pending one stays so
+            object.__setattr__(part, name, value)
         if self._index is not None:
             object.__setattr__(part, "_index", self._index[rows])
         return part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,12 +16,16 @@ from ..maps.base import Side
 from ..numerics.blocks import BLOCK, row_blocks
 from .base import Parametric, across
 
+Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
+
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class LocationScale(Parametric):
     r"""Laws of :math:`Y = \text{loc} + \text{scale}\cdot U` with a standard U, whose primitives a subclass gives."""
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
+
+    _centred: ClassVar[bool] = False  # whether the medians of U are 0
 
     loc: Array
     scale: Array
@@ -48,7 +53,8 @@ class LocationScale(Parametric):
 
     def _standard_median(self) -> Array:
         """Medians of U, (n,): 0 where its law is symmetric."""
-        return self._standard_from_normal(np.zeros(len(self)))
+        zeros = np.zeros(len(self))
+        return zeros if self._centred else self._standard_from_normal(zeros)
 
     def standardised(self, y: Array) -> Array:
         """(y - loc) / scale."""
@@ -73,10 +79,26 @@ class LocationScale(Parametric):
                 column += self.loc[rows]
         return out
 
+    def _closed_form(self, kernel: Kernel, y: Array) -> Array:
+        """What a kernel makes of standardised outcomes and scales, in place, on cache-sized blocks."""
+        with np.errstate(over="ignore", under="ignore"):
+            if y.ndim != 1:
+                return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
+            out = np.empty(len(self))
+            for rows in row_blocks(len(out), block=2 * BLOCK):
+                u, scale = out[rows], self.scale[rows]
+                np.subtract(y[rows], self.loc[rows], out=u)
+                u /= scale
+                kernel(u, scale)
+        return out
+
     def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
         """The same shapes, stretched about their medians by a factor, moved by shift * scale."""
         law = self[:]
-        object.__setattr__(law, "loc", self.loc + (shift + self._standard_median() * (1 - factor)) * self.scale)
+        if not self._centred:
+            shift = shift + self._standard_median() * (1 - factor)
+        if np.any(shift):
+            object.__setattr__(law, "loc", self.loc + shift * self.scale)
         object.__setattr__(law, "scale", positive(self.scale * factor, "scale"))
         return law
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import erf
 
 from ..._checks import Array
 from ...numerics.tails import HALF_LOG_2PI
-from ..base import across
 from ..location_scale import LocationScale
 
 
@@ -31,6 +30,8 @@ class Normal(LocationScale):
     array([[-1.645,  1.645],
            [ 6.710, 13.290]])
     """
+
+    _centred: ClassVar[bool] = True
 
     def _standard_to_normal(self, u: Array) -> Array:
         return u
@@ -56,35 +57,31 @@ class Normal(LocationScale):
 
     def logpdf(self, y: Any) -> Array:
         """Closed form."""
-        return self._by_blocks(_log_density, self._points(y))
+        return self._closed_form(_log_density, self._points(y))
 
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`\sigma\,[u(2\Phi(u)-1) + 2\varphi(u) - \pi^{-1/2}]` (Gneiting & Raftery 2007, §4.2)."""
-        return self._by_blocks(_crps, self._outcomes(y))
+        return self._closed_form(_crps, self._outcomes(y))
 
 
-def _log_density(law: Normal, y: Array) -> Array:
-    with np.errstate(over="ignore"):
-        out = law.standardised(y)
-        out *= out
-    out *= -0.5
-    out -= across(np.log(law.scale), y)
-    out -= HALF_LOG_2PI
-    return out
+def _log_density(u: Array, scale: Array) -> Array:
+    u *= u
+    u *= -0.5
+    u -= np.log(scale)
+    u -= HALF_LOG_2PI
+    return u
 
 
-def _crps(law: Normal, y: Array) -> Array:
-    u = law.standardised(y)
+def _crps(u: Array, scale: Array) -> Array:
     np.abs(u, out=u)
-    out = u * math.sqrt(0.5)
-    erf(out, out=out)  # of both signs it takes twice as long, for nobody can foresee which comes next
-    with np.errstate(over="ignore", under="ignore"):
-        out *= u
-        u *= u
-        u *= -0.5
-        np.exp(u, out=u)
-    u *= 2 / math.sqrt(2 * math.pi)
-    out += u
-    out -= 1 / math.sqrt(math.pi)
-    out *= law.scale
-    return out
+    density = u * math.sqrt(0.5)
+    balance = erf(density)  # of both signs it takes twice as long, for nobody can foresee which comes next
+    balance *= u
+    density *= density
+    np.negative(density, out=density)
+    np.exp(density, out=density)
+    density *= 2 / math.sqrt(2 * math.pi)
+    np.add(balance, density, out=u)
+    u -= 1 / math.sqrt(math.pi)
+    u *= scale
+    return u

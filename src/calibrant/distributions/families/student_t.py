@@ -44,6 +44,7 @@ class StudentT(LocationScale):
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale", "df")
+    _centred: ClassVar[bool] = True
 
     loc: Array
     scale: Array
@@ -74,9 +75,6 @@ class StudentT(LocationScale):
         if far.any():
             size[far] = _far_quantile(df[far], np.abs(z[far]))
         return np.where(np.abs(z) < LARGEST_SCORE, np.sign(z) * size, z)
-
-    def _standard_median(self) -> Array:
-        return np.zeros(len(self))
 
     def _standard_log_slope(self, u: Array, z: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
