@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..._checks import Array, positive
 from ..._types import Numbers
@@ -15,6 +16,8 @@ from ...numerics.factorials import log_gamma_kernel, log_half_step
 from ...numerics.gamma_tails import gamma_balance, gamma_quantile, gamma_score, gamma_tail
 from ...numerics.tails import HALF_LOG_2PI, log_normal_hazard
 from ..base import Parametric, across
+
+TINY_SHAPE, SMALL_SHAPE = 0.1, 16.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,10 +141,19 @@ def _crps(law: Gamma, y: Array) -> Array:
 def _inner_crps(law: Gamma, x: Array) -> Array:
     """Where all outcomes lie within the support, and none is so vast that a ratio overflows."""
     a = law.shape
-    out = a * np.exp(log_gamma_kernel(a, x))
+    out, ratio = _peak_and_ratio(a, x)
     out *= 2
-    out -= np.exp(log_half_step(a)) / math.sqrt(math.pi)
+    ratio /= math.sqrt(math.pi)
+    out -= ratio
     with np.errstate(over="ignore", invalid="ignore"):
         out += (x - a) * gamma_balance(a, x)
         out *= law.scale
     return np.where(np.isnan(out), np.inf, np.maximum(out, 0.0))
+
+
+def _peak_and_ratio(a: Array, x: Array) -> tuple[Array, Array]:
+    r""":math:`x^a e^{-x}/\Gamma(a)` and :math:`\Gamma(a + \frac12)/\Gamma(a)`, directly where nothing cancels."""
+    if a.min(initial=SMALL_SHAPE) > TINY_SHAPE and a.max(initial=0.0) < SMALL_SHAPE:
+        log_gamma = gammaln(a)
+        return np.exp(a * np.log(x) - x - log_gamma), np.exp(gammaln(a + 0.5) - log_gamma)
+    return a * np.exp(log_gamma_kernel(a, x)), np.exp(log_half_step(a))
