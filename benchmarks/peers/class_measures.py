@@ -150,7 +150,7 @@ JOBS = (
     ),
     _event(
         "reliability",
-        f"Reliability curve, {BINS} bins (calibrant: with the band of a perfect forecaster)",
+        f"Reliability curve, {BINS} bins (calibrant: its band is not asked for)",
         _true_curve,
         {OURS: _our_curve, "scikit-learn": _sklearn_curve},
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_FLOAT = np.dtype(np.float64)
 
 MOST_EACH = 1e3  # rows that one point may stand for, on average, in fits
 COPIES, FEW_OUTCOMES = 3.0, 3.0  # rows that a vast weight counts as, where a forecast has so few outcomes
@@ -22,6 +24,8 @@ _MOST_ROWS = 1e15  # beyond, a float cannot tell one row more
 
 def to_array(values: Any, name: str) -> Array:
     """Float64 array of numbers of any library, masked ones NaN; never a copy of what is float64 already."""
+    if type(values) is np.ndarray and values.dtype is _FLOAT:
+        return values
     _refuse_other_kinds(values, name)
     try:
         array = plain_array(values)
@@ -89,7 +93,10 @@ def own_array(values: Any, name: str) -> Array:
     (array([0., 0.]), True)
     """
     array = to_array(values, name)
-    fresh = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
+    if array is values:
+        fresh = False
+    else:
+        fresh = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
     if not fresh and _can_be_written(array):
         array = array.copy()
     array.flags.writeable = False
@@ -137,11 +144,16 @@ def complain(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_], 
 
 def finite(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(array.sum())  # one cheap pass; an overflowing sum is looked at closer
-    if suspicious:
+    if not finite_squares(array):
         complain(name, "finite", array, ~np.isfinite(array), hint)
     return array
+
+
+def finite_squares(array: Array) -> bool:
+    """Whether the sum of squares is finite, and so all entries: one pass, that may say no of vast numbers."""
+    flat = array if array.ndim == 1 else array.ravel("K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(flat.dot(flat))
 
 
 def positive(array: Array, name: str, hint: str = "") -> Array:
@@ -182,6 +194,10 @@ def by_row(values: Any, name: str, rows: int) -> Array:
 def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
     """Read-only columns of one length from columns and scalars, and the index of the first pandas object among them."""
     columns = {name: own_array(value, name) for name, value in values.items()}
+    index = index_of(*values.values())
+    shapes = {c.shape for c in columns.values()}
+    if len(shapes) == 1 and len(next(iter(shapes))) == 1:
+        return columns, index
     columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
     for name, value in columns.items():
         if value.ndim > 1:
@@ -192,7 +208,7 @@ def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
         raise ValueError(f"parameters must have one length; got {shown}.")
     n = lengths.pop() if lengths else 1
     whole = {name: c if c.ndim else np.broadcast_to(c, (n,)) for name, c in columns.items()}
-    return whole, index_of(*values.values())
+    return whole, index
 
 
 def same_length(array: Array, name: str, rows: int) -> None:
@@ -210,9 +226,8 @@ def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
     if y.ndim != 1:
         raise ValueError(f"`y` must be 1-dimensional; got shape {y.shape}.")
     same_length(y, "y", rows)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(y.sum()):  # one cheap pass tells that nothing is missing
-            return nonempty(y, "y"), None
+    if finite_squares(y):  # nothing is missing
+        return nonempty(y, "y"), None
     complain("y", "finite", y, np.isinf(y))
     missing = np.isnan(y)
     if not missing.any():

@@ -20,6 +20,14 @@ class Pending:
         """What the call returns."""
         return self._make()
 
+    def entry(self, place: int) -> Any:
+        """One of several things that the call returns together."""
+        return Pending(_entry, self, place)
+
+
+def _entry(pending: Pending, place: int) -> Any:
+    return pending.value[place]
+
 
 def later(name: str) -> Callable[[Kind], Kind]:
     """A field of a dataclass may be given as `Pending`: asked for, it is the value of that.

@@ -191,20 +191,21 @@ def softmax_rows(x: Array) -> Array:
 
 
 def _checked_probabilities(array: Array, name: str) -> Array:
-    outside = ~((array >= 0) & (array <= 1))
-    hint = 'Logits or margins? Say scores_are="logits" or "margins".'
-    complain(name, "probabilities between 0 and 1", array, outside, hint)
+    if not (array.min() >= 0 and array.max() <= 1):
+        hint = 'Logits or margins? Say scores_are="logits" or "margins".'
+        complain(name, "probabilities between 0 and 1", array, ~((array >= 0) & (array <= 1)), hint)
     if array.ndim == 1:
         return np.column_stack([1 - array, array])
-    total = array.sum(axis=1)
-    off = np.abs(total - 1) > ROUNDING
-    if off.any():
+    total = reduce(np.add, array.T) if array.shape[1] < _LONG else array.sum(axis=1)
+    error = np.abs(total - 1)
+    if error.max() > ROUNDING:
+        off = error > ROUNDING
         first = int(np.argmax(off))
         raise ValueError(
             f"rows of `{name}` must add up to 1; {int(off.sum())} of {len(array)} do not, first row {first} adds up to "
             f"{total[first]:.6g}. Divide by the sums, or use DecisionCalibrator, which takes any positive scores."
         )
-    exact = np.abs(total - 1) <= LAST_DIGITS  # dividing would only part what is tied
+    exact = error <= LAST_DIGITS  # dividing would only part what is tied
     return array if exact.all() else np.asarray(array / np.where(exact, 1.0, total)[:, None])
 
 

@@ -13,6 +13,7 @@ Rows = NDArray[np.intp]
 
 _PLAIN = {str, int, bool}  # never missing
 _FEW = 1 << 16  # labels whose numbers are sorted by their digits, in one pass
+_HANDFUL = 16  # labels that are each looked for in all rows
 _MISSING = ("nan", "NaT", "<NA>", "None")  # how missing labels of any library print
 
 
@@ -37,6 +38,13 @@ def labels_of(groups: Any, rows: int, name: str = "groups") -> Labels:
     return labels
 
 
+def whole_or_labels(groups: Any, rows: int) -> NDArray[Any]:
+    """Labels for `rows_by_label`: an array of whole numbers stays as it is, which is much faster for many rows."""
+    if type(groups) is np.ndarray and groups.dtype.kind == "i" and groups.shape == (rows,):
+        return groups
+    return labels_of(groups, rows)
+
+
 def _check(values: list[Any], name: str) -> None:
     """Raise TypeError for what cannot be a label, and ValueError for what is missing."""
     unhashable = {kind for kind in set(map(type, values)) if getattr(kind, "__hash__", None) is None}
@@ -52,16 +60,32 @@ def _check(values: list[Any], name: str) -> None:
         )
 
 
-def rows_by_label(labels: Labels) -> dict[Any, Rows]:
+def rows_by_label(labels: NDArray[Any]) -> dict[Any, Rows]:
     """Rows of each label, in the order in which the labels first come.
 
     >>> rows_by_label(labels_of(["b", "a", "b"], 3))
     {'b': array([0, 2]), 'a': array([1])}
     """
+    if labels.dtype.kind == "i" and len(labels) and int(labels.max()) - int(labels.min()) < _FEW:
+        return _rows_by_number(labels)
     codes = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     code = np.fromiter(map(codes.__getitem__, labels), dtype=np.intp, count=len(labels))
     order = np.argsort(code.astype(np.uint16) if len(codes) <= _FEW else code, kind="stable")
     return dict(zip(codes, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True))
+
+
+def _rows_by_number(labels: NDArray[Any]) -> dict[Any, Rows]:
+    """The same of whole numbers that lie close together."""
+    low = int(labels.min())
+    code = np.subtract(labels, low, dtype=np.int64).astype(np.uint16)
+    counts = np.bincount(code)
+    present = np.flatnonzero(counts)
+    if len(present) <= _HANDFUL:
+        members = [np.flatnonzero(code == each) for each in present]
+    else:
+        members = np.split(np.argsort(code, kind="stable"), np.cumsum(counts[present])[:-1])
+    named = zip((present + low).tolist(), members, strict=True)
+    return dict(sorted(named, key=lambda pair: int(pair[1][0])))
 
 
 def places_of(members: Iterable[Rows], rows: int) -> Rows:

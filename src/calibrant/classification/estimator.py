@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         self._check_features(X)
         pairs = zip(self.estimators_, self.calibrators_, strict=True)
         each = [self._calibrated(calibrator, self._reading(model, X), groups, X) for model, calibrator in pairs]
-        return each[0] if len(each) == 1 else np.asarray(np.mean(each, axis=0))
+        return each[0] if len(each) == 1 else np.asarray(reduce(np.add, each) / len(each))
 
     def _calibrated(self, calibrator: Any, scores: ClassScores, groups: Any, X: Any) -> Array:
         return _probabilities(calibrator, apply_calibrator(calibrator, scores, groups, X), self.classes_)
@@ -183,7 +184,8 @@ def _at_least_two(sample: Sample) -> NDArray[Any]:
 def _parts(folds: Sequence[Fold], sample: Sample, whole: Part) -> list[Part]:
     """Scores, rows and weights for the calibrator of each fold; all rows where a fold has a single class."""
     parts: list[Part] = [(fold.forecasts, fold.rows, sample.weights_of(fold.rows)) for fold in folds]
-    lone = [i for i, (_, rows, w) in enumerate(parts) if len(set(sample.y[rows if w is None else rows[w > 0]])) < 2]
+    seen = [sample.y[rows if w is None else rows[w > 0]] for _, rows, w in parts]
+    lone = [i for i, labels in enumerate(seen) if (labels == labels[:1]).all()]
     if lone:
         warnings.warn(
             f"{len(lone)} of {len(parts)} splits have test rows of one class only; their calibrators are fitted to the "

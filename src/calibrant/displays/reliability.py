@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._checks import Array, probability
+from .._later import Pending, later
 from .._types import Labels, Weights
 from ..adapters.class_scores import ClassScores
 from ..metrics.classes.bins import ForecastBins
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 COUNTS = "_counts"  # a label with an underscore stays out of the legend
 
 
+@later("band_forecast")
+@later("band_low")
+@later("band_high")
+@later("floor")
 @dataclass(kw_only=True, eq=False, repr=False)
 class ReliabilityDisplay(CurveDisplay):
     r"""Observed frequency of a class against its forecast probability; calibrated forecasts follow the diagonal.
@@ -43,7 +48,7 @@ class ReliabilityDisplay(CurveDisplay):
     forecast, observed : arrays (m,)
         The points, or the corners of the curve.
     band_forecast, band_low, band_high : arrays (k,)
-        The band.
+        The band; outcomes are drawn when it, or the floor, is first asked for.
     coverage : float
         Probability that it holds the curve of a perfect forecaster.
     edges, counts : arrays (b + 1,), (b,)
@@ -115,19 +120,19 @@ class ReliabilityDisplay(CurveDisplay):
         event = chosen_event(y_true, y_proba, label, sample_weight)
         curve = frequencies(event, n_bins)
         share, (kind, columns) = probability(coverage, "coverage"), width_bins(n_bins)
-        band_forecast, low, high, floor = perfect_forecasters(curve, n_bins == "pav", share)
+        drawn = Pending(perfect_forecasters, curve, n_bins == "pav", share)
         forecast, observed = curve.corners() if n_bins == "pav" else (curve.forecast, curve.observed)
         return cls(
             forecast=forecast,
             observed=observed,
-            band_forecast=band_forecast,
-            band_low=low,
-            band_high=high,
+            band_forecast=drawn.entry(0),
+            band_low=drawn.entry(1),
+            band_high=drawn.entry(2),
             coverage=share,
             edges=np.linspace(0, 1, columns + 1),
             counts=ForecastBins.of(event, kind, columns).mass,
             error=curve.error,
-            floor=floor,
+            floor=drawn.entry(3),
             n_bins=n_bins,
             name=name,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
@@ -101,14 +102,15 @@ class Distribution(ABC):
         rows = _row_selection(rows, len(self))
         part = object.__new__(type(self))
         for name in self._field_names():
-            value = vars(self)[name]  # a pending one stays so
-            object.__setattr__(part, name, value[rows] if name in self._by_row else _take(value, rows))
+            by_row = name in self._by_row
+            value = getattr(self, name)[rows] if by_row else _take(vars(self)[name], rows)  # a pending one stays so
+            object.__setattr__(part, name, value)
         if self._index is not None:
             object.__setattr__(part, "_index", self._index[rows])
         return part
 
-    def _field_names(self) -> list[str]:
-        return [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
+    def _field_names(self) -> tuple[str, ...]:
+        return _field_names(type(self))
 
     def _kinks(self) -> Array:
         """Values where the distribution function is not smooth, (n, k): where integrals over y are split."""
@@ -173,8 +175,7 @@ class Distribution(ABC):
 
     def quantiles(self, levels: Numbers) -> Array:
         """The same quantile levels in every row, (n, L)."""
-        z = ndtri(_flat(probabilities(levels, "levels"), "levels"))[None, :]
-        return self._by_blocks(lambda law, v: law.from_normal(v), z)
+        return self._by_blocks(lambda law, v: law.from_normal(v), score_line(levels))
 
     def median(self) -> Array:
         """The medians, (n,)."""
@@ -256,15 +257,22 @@ class Parametric(Distribution):
             object.__setattr__(self, "_index", index)
 
 
+@functools.cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
 def across(parameter: Array, y: Array) -> Array:
     """A per-row parameter shaped to meet y: (n,) beside (n,), (n, 1) beside (n, k) or (1, k)."""
     return parameter[:, None] if y.ndim == 2 else parameter
 
 
-def _flat(levels: Array, name: str) -> Array:
-    if levels.ndim != 1:
-        raise ValueError(f"`{name}` must be 1-dimensional; got shape {levels.shape}.")
-    return levels
+def score_line(levels: Numbers) -> Array:
+    """Normal scores of levels, (1, L)."""
+    given = probabilities(levels, "levels")
+    if given.ndim != 1:
+        raise ValueError(f"`levels` must be 1-dimensional; got shape {given.shape}.")
+    return np.asarray(ndtri(given))[None, :]
 
 
 def _row_selection(rows: Any, n: int) -> Any:

@@ -69,10 +69,12 @@ class Joined(Distribution):
         width = [p.shape[1] for p in points if p.ndim == 2]
         out = np.empty((len(self), *width, *results))
         for code, part in enumerate(self.parts):
-            mine = self.code == code
-            if mine.any():
+            mine = np.flatnonzero(self.code == code)
+            if len(mine):
                 own = [p[mine] if p.ndim and len(p) == len(self) else p for p in points]
-                out[mine] = compute(part[self.place[mine]], *own)
+                place = self.place[mine]
+                whole = len(place) == len(part) and np.array_equal(place, np.arange(len(part)))
+                out[mine] = compute(part if whole else part[place], *own)
         return out
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:

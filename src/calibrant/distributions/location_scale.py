@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -11,7 +13,10 @@ import numpy as np
 from .._checks import Array, finite, positive
 from .._types import Numbers
 from ..maps.base import Side
+from ..numerics.blocks import BLOCK, row_blocks
 from .base import Parametric, across
+
+Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -19,6 +24,8 @@ class LocationScale(Parametric):
     r"""Laws of :math:`Y = \text{loc} + \text{scale}\cdot U` with a standard U, whose primitives a subclass gives."""
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale")
+
+    _centred: ClassVar[bool] = False  # whether the medians of U are 0
 
     loc: Array
     scale: Array
@@ -29,8 +36,8 @@ class LocationScale(Parametric):
 
     def _check(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.scale.min(initial=1.0) > 0 and np.isfinite(self.loc.sum() + self.scale.sum()):
-                return  # as nearly always
+            if self.scale.min(initial=1.0) > 0 and math.isfinite(self.loc.dot(self.scale)):
+                return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -46,22 +53,52 @@ class LocationScale(Parametric):
 
     def _standard_median(self) -> Array:
         """Medians of U, (n,): 0 where its law is symmetric."""
-        return self._standard_from_normal(np.zeros(len(self)))
+        zeros = np.zeros(len(self))
+        return zeros if self._centred else self._standard_from_normal(zeros)
 
     def standardised(self, y: Array) -> Array:
         """(y - loc) / scale."""
         with np.errstate(over="ignore"):
-            return (y - across(self.loc, y)) / across(self.scale, y)
+            u = y - across(self.loc, y)
+            u /= across(self.scale, y)
+            return u
 
     def unstandardised(self, u: Array) -> Array:
         """Loc + scale * u."""
         with np.errstate(over="ignore"):
+            if u.ndim == 2 and len(u) == 1:
+                return self._columns(u[0])
             return across(self.loc, u) + across(self.scale, u) * u
+
+    def _columns(self, u: Array) -> Array:
+        """Of the same few u in every row, a column each: lines of two or ten numbers would take ten times as long."""
+        out = np.empty((len(self), len(u)))
+        for rows in row_blocks(*out.shape, BLOCK):
+            for column, value in zip(out[rows].T, u, strict=True):
+                np.multiply(self.scale[rows], value, out=column)
+                column += self.loc[rows]
+        return out
+
+    def _closed_form(self, kernel: Kernel, y: Array) -> Array:
+        """What a kernel makes of standardised outcomes and scales, in place, on cache-sized blocks."""
+        with np.errstate(over="ignore", under="ignore"):
+            if y.ndim != 1:
+                return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
+            out = np.empty(len(self))
+            for rows in row_blocks(len(out), block=2 * BLOCK):
+                u, scale = out[rows], self.scale[rows]
+                np.subtract(y[rows], self.loc[rows], out=u)
+                u /= scale
+                kernel(u, scale)
+        return out
 
     def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
         """The same shapes, stretched about their medians by a factor, moved by shift * scale."""
         law = self[:]
-        object.__setattr__(law, "loc", self.loc + (shift + self._standard_median() * (1 - factor)) * self.scale)
+        if not self._centred:
+            shift = shift + self._standard_median() * (1 - factor)
+        if np.any(shift):
+            object.__setattr__(law, "loc", self.loc + shift * self.scale)
         object.__setattr__(law, "scale", positive(self.scale * factor, "scale"))
         return law
 

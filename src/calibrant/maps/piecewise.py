@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from .._checks import Array
-from ..numerics.lookup import KnotIndex
+from ..numerics.lookup import FEW, KnotIndex
 from .base import Map, Side
 
 
@@ -167,6 +167,14 @@ class ProbabilityMap(Map):
         gap = np.where(z[:-1] > 0, q[:-1] - q[1:], p[1:] - p[:-1])
         return p, q, r, 1 - r, np.diff(r) / gap
 
+    def _only(self, pieces: NDArray[np.intp]) -> tuple[ProbabilityMap, NDArray[np.intp]]:
+        """The map of the knots around a few pieces, and where these are in it; itself, where they are many."""
+        if pieces.size * FEW >= len(self.knots) or "_table" in vars(self):
+            return self, pieces
+        kept = np.unique([pieces - 1, pieces])
+        kept = kept[(kept >= 0) & (kept < len(self.knots))]
+        return ProbabilityMap(self.knots[kept], self.cumulative[kept]), np.searchsorted(kept, pieces)
+
     @cached_property
     def _levels(self) -> Array:
         return ndtri(self.cumulative)
@@ -178,6 +186,17 @@ class ProbabilityMap(Map):
     @cached_property
     def _by_level(self) -> KnotIndex:
         return KnotIndex(self._levels)
+
+    def _level_piece(self, t: Array) -> NDArray[np.intp]:
+        """How many levels are at most t; of few t by halving, for which few levels need be known."""
+        if t.size * FEW >= len(self.knots) or "_by_level" in vars(self):
+            return self._by_level.segment(t)
+        low, high = np.zeros(t.shape, dtype=np.intp), np.full(t.shape, len(self.knots))
+        while (open_ := low < high).any():
+            middle = (low + high) // 2
+            below = open_ & (ndtri(self.cumulative[np.minimum(middle, len(self.knots) - 1)]) <= t)
+            low, high = np.where(below, middle + 1, low), np.where(open_ & ~below, middle, high)
+        return low
 
     def __call__(self, z: Array, side: Side = "right") -> Array:
         """Score of R(Φ(z)); the end pieces in logs."""
@@ -197,8 +216,8 @@ class ProbabilityMap(Map):
 
     def inverse(self, t: Array) -> Array:
         """Score of the p with R(p) = Φ(t)."""
-        p, q, r, s, rho = self._table
-        piece = self._by_level.segment(t)
+        few, piece = self._only(self._level_piece(t))
+        p, q, r, s, rho = few._table
         log_low, log_high = log_ndtr(t), log_ndtr(-t)
         below, above = np.exp(log_low), np.exp(log_high)
         rise, fall = np.maximum(below - r[piece], 0), np.maximum(above - s[piece + 1], 0)
@@ -207,7 +226,7 @@ class ProbabilityMap(Map):
         high = np.where(q[piece] <= 0.5, q[piece + 1] + fall / slope, np.maximum(q[piece] - rise / slope, q[piece + 1]))
         inner = np.where(low < high, ndtri(np.clip(low, 0, 1)), -ndtri(np.clip(high, 0, 1)))
         log_rho = np.log(slope)
-        first, last = (piece == 0) & (inner < 0), (piece == len(self.knots)) & (inner > 0)
+        first, last = (piece == 0) & (inner < 0), (piece == len(few.knots)) & (inner > 0)
         inner = np.where(first, ndtri_exp(np.minimum(log_low - log_rho, -1e-300)), inner)
         return np.where(last, -ndtri_exp(np.minimum(log_high - log_rho, -1e-300)), inner)
 

@@ -314,7 +314,8 @@ def log_scores(law: Distribution, y: Array, has_mass: Mask, by_mass: Mask | None
 
 def _negative_log(law: Distribution, y: Array) -> Array:
     if not law.has_atoms:
-        return -law.logpdf(y)
+        out = law.logpdf(y)
+        return np.negative(out, out=out)
     if law.is_discrete:
         return -law.logpmf(y)
     left, right = score_intervals(law, y)

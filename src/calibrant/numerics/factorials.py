@@ -22,14 +22,20 @@ _HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224)
 def stirling_error(a: Array) -> Array:
     r""":math:`\log\Gamma(a+1) - (a+\tfrac12)\log a + a - \tfrac12\log 2\pi` for a > 0."""
     small = a < 16
-    near = np.where(small, a, 1.0)
-    direct = gammaln(near + 1) - (near + 0.5) * np.log(near) + near - 0.5 * LOG_2PI
-    return np.where(small, direct, _odd_powers(_STIRLING, np.where(small, 16.0, a)))
+    if small.all():
+        return _direct_error(a)
+    return np.where(small, _direct_error(np.where(small, a, 1.0)), _odd_powers(_STIRLING, np.where(small, 16.0, a)))
+
+
+def _direct_error(a: Array) -> Array:
+    return np.asarray(gammaln(a + 1) - (a + 0.5) * np.log(a) + a - 0.5 * LOG_2PI)
 
 
 def log_half_step(a: Array) -> Array:
     r""":math:`\log\Gamma(a+\tfrac12) - \log\Gamma(a)` for a > 0."""
     small = a < 16
+    if small.all():
+        return np.asarray(gammaln(a + 0.5) - gammaln(a))
     near = np.where(small, a, 1.0)
     far = np.where(small, 16.0, a)
     direct = gammaln(near + 0.5) - gammaln(near)
@@ -42,7 +48,8 @@ def deviance(x: Array, mean: Array, difference: Array) -> Array:
     square = np.minimum(v * v, 1.0)
     series = square * (1 / 19)
     for j in range(8, 0, -1):  # 0.1^20 / 21 is below the last digit
-        series = square * (1 / (2 * j + 1) + series)
+        series += 1 / (2 * j + 1)
+        series *= square
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         near = difference * v + 2 * x * v * series
         ratio = x / mean

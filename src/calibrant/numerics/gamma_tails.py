@@ -15,6 +15,7 @@ from .factorials import log_gamma_kernel
 from .roots import Where, solve_increasing
 from .tails import LARGEST_SCORE, TINY, Mask, score_of_tail
 
+_LARGE = 1e4  # shapes
 _TERMS = 60  # of a continued fraction, enough from 4 standard deviations on
 
 
@@ -59,7 +60,8 @@ def _smaller_tail(a: Array, x: Array) -> tuple[Array, Mask]:
     lower = ~upper
     tail = np.empty(x.shape)
     tail[lower], tail[upper] = gammainc(a[lower], x[lower]), gammaincc(a[upper], x[upper])
-    tail[_gamma_is_far(a, x)] = 0.0
+    if a.max(initial=0.0) > _LARGE:
+        tail[_gamma_is_far(a, x)] = 0.0
     return tail, upper
 
 
@@ -91,7 +93,7 @@ def gamma_far_tail(a: Array, x: Array, upper: Mask) -> tuple[Array, Array]:
 
 def _gamma_is_far(a: Array, x: Array) -> Mask:
     """Where SciPy's series would need more terms than it takes."""
-    return (a > 1e4) & (np.abs(x - a) > 4.4 * np.sqrt(a))
+    return (a > _LARGE) & (np.abs(x - a) > 4.4 * np.sqrt(a))
 
 
 def gamma_quantile(a: Array, z: Array) -> Array:

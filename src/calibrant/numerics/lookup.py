@@ -13,6 +13,7 @@ from .._checks import Array
 from .blocks import BLOCK, in_blocks
 
 ROUNDS = 3  # halvings inside a cell; the few cells with 2**ROUNDS knots or more fall back on a binary search
+FEW = 16  # knots for each number that is looked up
 SLACK = 1e-6  # of a cell; far above the rounding error of a position, far below a cell
 
 
@@ -49,6 +50,8 @@ class KnotIndex:
 
     def segment(self, z: Array) -> NDArray[np.intp]:
         """Number of knots at or below each z, of any shape."""
+        if np.size(z) * FEW < len(self.knots) and "_grid" not in vars(self):
+            return np.asarray(np.searchsorted(self.knots, z, side="right"))  # sooner done than the grid is made
         if np.size(z) <= BLOCK // 2:
             return self._segment(np.asarray(z, dtype=np.float64))
         return in_blocks(self._segment, z, np.intp)

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .._checks import Array
+from .._later import Pending, later
+from .selection import at_rank
 
 _SLACK = 1e-12  # relative, so that 0.9 * 20 is 18
 
 
+class _Unsorted(Pending):
+    """Scores that are sorted when all are asked for, or a second rank: the first is found without."""
+
+    def __init__(self, scores: Array) -> None:
+        super().__init__(np.sort, scores)
+        self.scores = scores
+        self._found: tuple[int, float] | None = None
+
+    def at(self, place: int) -> float:
+        """The score of a rank, counted from 0."""
+        if self._found is None:
+            self._found = place, at_rank(self.scores, place)
+        known, score = self._found
+        return score if place == known else float(self.value[place])
+
+
+@later("scores")
+@later("mass")
 @dataclass(frozen=True, eq=False)
 class RankedScores:
     r"""Sorted scores of n rows with the mass up to each: their ranks, where all weigh 1.
@@ -48,11 +69,21 @@ class RankedScores:
     def of(cls, scores: Array, weights: Array | None = None) -> Self:
         """Sort them; rows of weight 0 are no rows."""
         if weights is None:
-            return cls(np.sort(scores), np.arange(1.0, len(scores) + 1))
+            pending: Any = _Unsorted(scores), Pending(np.arange, 1.0, len(scores) + 1)
+            return cls(*pending)
         kept = weights > 0
         scores, weights = scores[kept], weights[kept]
         order = np.argsort(scores, kind="stable")
         return cls(scores[order], np.cumsum(weights[order]))
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        kept = vars(self)["scores"]
+        return len(kept.scores if isinstance(kept, _Unsorted) else kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Scores and masses, sorted."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def total(self) -> float:
@@ -76,10 +107,18 @@ class RankedScores:
             Share of this mass, drawn evenly from [0, 1), that need not be reached: without ties the probability is
             then ``level`` itself. The smallest score is always reached.
         """
-        own, draw = np.broadcast_arrays(own, draw)
-        if own.size and (own == own.flat[0]).all() and (draw == draw.flat[0]).all():  # one answer for all
-            return np.broadcast_to(self._reached(level, own.flat[0], draw.flat[0]), own.shape)
+        own, draw = np.asarray(own), np.asarray(draw)
+        if _is_one(own) and _is_one(draw):  # one answer for all
+            shape = own.shape if own.ndim else draw.shape
+            return np.broadcast_to(self._one_reached(level, float(own.flat[0]), float(draw.flat[0])), shape)
         return self._reached(level, own, draw)
+
+    def _one_reached(self, level: float, own: float, draw: float) -> Any:
+        kept = vars(self)["scores"]
+        if not isinstance(kept, _Unsorted):
+            return self._reached(level, own, draw)
+        place = max(math.ceil(reach(level, len(self) + own, own * draw)) - 1, 0)
+        return kept.at(place) if place < len(self) else math.inf
 
     def _reached(self, level: float, own: Any, draw: Any) -> Array:
         places = np.searchsorted(self.mass, reach(level, self.total + own, own * draw))
@@ -94,6 +133,11 @@ class RankedScores:
             raise ValueError("RankedScores.scores must be numbers, as many as masses.")
         if np.any(np.diff(self.scores) < 0) or not (np.isfinite(self.mass).all() and (self.weights > 0).all()):
             raise ValueError("RankedScores.scores must not decrease, and RankedScores.mass must rise.")
+
+
+def _is_one(values: Array) -> bool:
+    """Whether all values are one, of which there are some."""
+    return values.size > 0 and (not any(values.strides) or bool((values == values.flat[0]).all()))
 
 
 def reach(level: float, total: Any, spared: Any = 0.0) -> Any:

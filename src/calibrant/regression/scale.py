@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from ..numerics.soundness import check_finite
 from ..summaries import ScoreSummary, SpreadSummary, Summary
 from ..summaries.scores import NORMAL
 
+_TINY = 1e-290  # a sum of squares that may have lost digits
+_MANY = 2048  # rows whose squares are summed as they are
 _TRUST = 10  # rows' worth of trust in the common factor, for each bin
 
 
@@ -79,9 +82,9 @@ class ScaleCalibrator(SummarisedCalibrator):
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
-        w = np.ones(len(y)) if weights is None else weights
-        self._set_common(_factor(forecasts, y, w, self._coverage), _span(forecasts, y))
+        self._set_common(*_factor_and_span(forecasts, y, weights, self._coverage))
         if self.method == "bins":
+            w = np.ones(len(y)) if weights is None else weights
             self.edges_ = inner_edges(_spread(forecasts), w, self.n_bins)
             bins = self._bins(forecasts)
             self.factors_ = np.array(
@@ -104,7 +107,8 @@ class ScaleCalibrator(SummarisedCalibrator):
     def _bin_factor(self, forecasts: Distribution, y: Array, w: Array, mine: NDArray[np.bool_]) -> float:
         if not mine.any():
             return self.factor_
-        return float(self._pulled(_factor(forecasts[mine], y[mine], w[mine], None) ** 2, w[mine].sum()))
+        factor, _ = _factor_and_span(forecasts[mine], y[mine], w[mine], None)
+        return float(self._pulled(factor**2, w[mine].sum()))
 
     def _pulled(self, square: Any, rows: Any) -> Any:
         """Factors of bins from their squares, near the common one where rows are few."""
@@ -132,11 +136,11 @@ class ScaleCalibrator(SummarisedCalibrator):
             return self._fit_bins(summary)
         points, w = summary.points()
         law = summary.shape
-        w = np.ones(len(points)) if w is None else w
         if law is None:
             summary.require(NORMAL)
             factor = _score_factor(points, w, self._coverage)
         else:
+            w = np.ones(len(points)) if w is None else w
             factor = _location_scale_factor(law[np.zeros(len(points), dtype=np.intp)], points, w, self._coverage)
         return self._set_common(factor, summary.span)
 
@@ -160,10 +164,10 @@ class ScaleCalibrator(SummarisedCalibrator):
             raise ValueError("ScaleCalibrator.factors_ must be positive, one a bin.")
 
     def _transform(self, forecasts: Distribution) -> Distribution:
-        factors = self.factors_[self._bins(forecasts)]
+        factors = self.factors_[self._bins(forecasts)] if len(self.edges_) else self.factors_
         if isinstance(forecasts, LocationScale):
             return forecasts.rescaled(factors)
-        fitted: Map = AffineMap(slope=1 / factors)
+        fitted: Map = AffineMap(slope=1 / np.broadcast_to(factors, len(forecasts)))
         return Recalibrated(forecasts, UnitTails(fitted, *self.span_) if forecasts.has_heavy_tails else fitted)
 
 
@@ -181,17 +185,22 @@ def inner_edges(spread: Array, w: Array, bins: int) -> Array:
     return np.unique(0.5 * (values[last] + values[np.minimum(following, len(values) - 1)])[inner])
 
 
-def _factor(law: Distribution, y: Array, w: Array, coverage: float | None) -> float:
-    """The common factor by likelihood, or by coverage of the central interval."""
+def _factor_and_span(
+    law: Distribution, y: Array, weights: Array | None, coverage: float | None
+) -> tuple[float, tuple[float, float]]:
+    """The common factor by likelihood, or by coverage of the central interval; smallest and largest normal score."""
     if isinstance(law, LocationScale) and not isinstance(law, Normal):
-        return _location_scale_factor(law, y, w, coverage)
-    z, w_z = normal_scores(law, y, w)
-    return _score_factor(z, w if w_z is None else w_z, coverage)
+        w = np.ones(len(y)) if weights is None else weights
+        return _location_scale_factor(law, y, w, coverage), _span(law, y)
+    z, w_z = normal_scores(law, y, weights)
+    span = _span(law, y) if law.has_atoms else (float(z.min()), float(z.max()))
+    return _score_factor(z, w_z, coverage), span
 
 
-def _score_factor(z: Array, w: Array, coverage: float | None) -> float:
+def _score_factor(z: Array, weights: Array | None, coverage: float | None) -> float:
     if coverage is None:
-        return _sound(root_mean_square(z, w))
+        return _sound(root_mean_square(z, weights))
+    w = np.ones(len(z)) if weights is None else weights
     return _sound(float(_upper_quantile(np.abs(z), w, coverage) / ndtri(0.5 + coverage / 2)))
 
 
@@ -260,6 +269,11 @@ def _location_scale_factor(law: LocationScale, y: Array, w: Array, coverage: flo
 
 def root_mean_square(values: Array, weights: Array | None) -> float:
     """Weighted root mean square that does not overflow."""
+    if weights is None and len(values) >= _MANY:
+        with np.errstate(over="ignore"):
+            total = float(values.dot(values))
+        if _TINY < total < np.inf:
+            return math.sqrt(total / len(values))
     largest = float(np.abs(values).max())
     if not 0 < largest < np.inf:
         return largest

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from ..._checks import Array, positive
 from ..._types import Numbers
@@ -15,6 +16,8 @@ from ...numerics.factorials import log_gamma_kernel, log_half_step
 from ...numerics.gamma_tails import gamma_balance, gamma_quantile, gamma_score, gamma_tail
 from ...numerics.tails import HALF_LOG_2PI, log_normal_hazard
 from ..base import Parametric, across
+
+TINY_SHAPE, SMALL_SHAPE = 0.1, 16.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,9 +128,32 @@ def _log_density(law: Gamma, y: Array) -> Array:
 def _crps(law: Gamma, y: Array) -> Array:
     a, x = law.shape, _standardised(law, y)
     inside = (x > 0) & (x < np.inf)
+    if inside.all():
+        return _inner_crps(law, x)
     peak = np.where(inside, a * np.exp(log_gamma_kernel(a, np.where(inside, x, 1.0))), 0.0)
     spread = np.exp(log_half_step(a)) / math.sqrt(math.pi)
     with np.errstate(over="ignore", invalid="ignore"):
         away = np.where(np.isinf(x), y - law.mean(), law.scale * (x - a))  # x may overflow where y does not
         out = away * gamma_balance(a, x) + law.scale * (2 * peak - spread)
     return np.where(np.isnan(out) & ~np.isnan(y), np.inf, np.maximum(out, 0.0))
+
+
+def _inner_crps(law: Gamma, x: Array) -> Array:
+    """Where all outcomes lie within the support, and none is so vast that a ratio overflows."""
+    a = law.shape
+    out, ratio = _peak_and_ratio(a, x)
+    out *= 2
+    ratio /= math.sqrt(math.pi)
+    out -= ratio
+    with np.errstate(over="ignore", invalid="ignore"):
+        out += (x - a) * gamma_balance(a, x)
+        out *= law.scale
+    return np.where(np.isnan(out), np.inf, np.maximum(out, 0.0))
+
+
+def _peak_and_ratio(a: Array, x: Array) -> tuple[Array, Array]:
+    r""":math:`x^a e^{-x}/\Gamma(a)` and :math:`\Gamma(a + \frac12)/\Gamma(a)`, directly where nothing cancels."""
+    if a.min(initial=SMALL_SHAPE) > TINY_SHAPE and a.max(initial=0.0) < SMALL_SHAPE:
+        log_gamma = gammaln(a)
+        return np.exp(a * np.log(x) - x - log_gamma), np.exp(gammaln(a + 0.5) - log_gamma)
+    return a * np.exp(log_gamma_kernel(a, x)), np.exp(log_half_step(a))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import erf, erfinv, log_ndtr
 
 from ..._checks import Array
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
-from ..base import across
 from ..location_scale import LocationScale
 
 LOG_2 = math.log(2)
@@ -34,6 +33,8 @@ class Laplace(LocationScale):
            [ 5.395, 14.605]])
     """
 
+    _centred: ClassVar[bool] = True
+
     def _standard_to_normal(self, u: Array) -> Array:
         size = np.abs(u)
         near = ROOT_2 * erfinv(-np.expm1(-size))
@@ -52,7 +53,7 @@ class Laplace(LocationScale):
 
     def logpdf(self, y: Any) -> Array:
         """Closed form."""
-        return self._by_blocks(_log_density, self._points(y))
+        return self._closed_form(_log_density, self._points(y))
 
     def mean(self) -> Array:
         """Expectations."""
@@ -65,13 +66,21 @@ class Laplace(LocationScale):
 
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`b\,[|u| + e^{-|u|} - \frac34]` (Jordan, Krüger & Lerch 2019, appendix A)."""
-        return self._by_blocks(_crps, self._outcomes(y))
+        return self._closed_form(_crps, self._outcomes(y))
 
 
-def _log_density(law: Laplace, y: Array) -> Array:
-    return -np.abs(law.standardised(y)) - across(np.log(law.scale), y) - LOG_2
+def _log_density(u: Array, scale: Array) -> Array:
+    np.abs(u, out=u)
+    np.negative(u, out=u)
+    u -= np.log(scale)
+    u -= LOG_2
+    return u
 
 
-def _crps(law: Laplace, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return law.scale * (u + np.exp(-u) - 0.75)
+def _crps(u: Array, scale: Array) -> Array:
+    np.abs(u, out=u)
+    near = np.negative(u)
+    u += np.exp(near, out=near)
+    u -= 0.75
+    u *= scale
+    return u

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import erf, erfinv, log_expit, log_ndtr
 
 from ..._checks import Array
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
-from ..base import across
 from ..location_scale import LocationScale
 
 
@@ -31,6 +30,8 @@ class Logistic(LocationScale):
            [ 4.111, 15.889]])
     """
 
+    _centred: ClassVar[bool] = True
+
     def _standard_to_normal(self, u: Array) -> Array:
         size = np.abs(u)
         near = ROOT_2 * erfinv(np.tanh(np.minimum(size, 1.0) / 2))
@@ -46,7 +47,7 @@ class Logistic(LocationScale):
 
     def logpdf(self, y: Any) -> Array:
         """Closed form."""
-        return self._by_blocks(_log_density, self._points(y))
+        return self._closed_form(_log_density, self._points(y))
 
     def mean(self) -> Array:
         """Expectations."""
@@ -59,14 +60,27 @@ class Logistic(LocationScale):
 
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`s\,[u - 2\log F(u) - 1]` (Jordan, Krüger & Lerch 2019, appendix A)."""
-        return self._by_blocks(_crps, self._outcomes(y))
+        return self._closed_form(_crps, self._outcomes(y))
 
 
-def _log_density(law: Logistic, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return np.asarray(-u - 2 * np.log1p(np.exp(-u)) - across(np.log(law.scale), y))
+def _log_density(u: Array, scale: Array) -> Array:
+    _add_twice_log1p_exp(u)
+    u += np.log(scale)
+    return np.negative(u, out=u)
 
 
-def _crps(law: Logistic, y: Array) -> Array:
-    u = np.abs(law.standardised(y))
-    return np.asarray(law.scale * (u + 2 * np.log1p(np.exp(-u)) - 1))
+def _crps(u: Array, scale: Array) -> Array:
+    _add_twice_log1p_exp(u)
+    u -= 1
+    u *= scale
+    return u
+
+
+def _add_twice_log1p_exp(u: Array) -> None:
+    """From u to |u| + 2 log(1 + exp(-|u|))."""
+    np.abs(u, out=u)
+    more = np.negative(u)
+    np.exp(more, out=more)
+    np.log1p(more, out=more)
+    more *= 2
+    u += more

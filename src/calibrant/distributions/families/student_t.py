@@ -18,6 +18,7 @@ from ...numerics.tails import HALF_LOG_2PI, LARGEST_SCORE, TINY, log_normal_haza
 from ..base import across
 from ..location_scale import LocationScale
 
+MOST_TERMS = 40  # degrees of freedom
 ROUGH_INVERSE = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15)  # eight digits in places
 
 
@@ -43,6 +44,7 @@ class StudentT(LocationScale):
     """
 
     _by_row: ClassVar[tuple[str, ...]] = ("loc", "scale", "df")
+    _centred: ClassVar[bool] = True
 
     loc: Array
     scale: Array
@@ -73,9 +75,6 @@ class StudentT(LocationScale):
         if far.any():
             size[far] = _far_quantile(df[far], np.abs(z[far]))
         return np.where(np.abs(z) < LARGEST_SCORE, np.sign(z) * size, z)
-
-    def _standard_median(self) -> Array:
-        return np.zeros(len(self))
 
     def _standard_log_slope(self, u: Array, z: Array) -> Array:
         df, u = np.broadcast_arrays(across(self.df, u), u)
@@ -194,13 +193,38 @@ def _crps(law: StudentT, y: Array) -> Array:
     u = np.abs(law.standardised(y))
     exists = (law.df > 0.5) & np.isfinite(u)
     df, u = np.where(exists, law.df, 2.0), np.where(exists, u, 0.0)
-    centre = u * (1 - 2 * stdtr(df, -u))
     shared = df[:1] if (df == df[:1]).all() else df  # what depends on df alone is worked out once
+    centre = u * _balance(shared, u)
     half, whole = log_half_step(shared / 2), log_half_step(shared - 0.5)
     spread = 2 * shared * np.exp(2 * half - whole - 0.5 * np.log(np.pi * shared))
     rate = _log_rate(shared, whole - half) - 0.5 * _log1p_ratio(shared, u)
     value = law.scale * (centre + spread * rate * exprel((shared - 1) * rate))  # no singularity at df = 1
     return np.where(exists, value, np.where(np.isnan(y), np.nan, np.inf))
+
+
+def _balance(df: Array, u: Array) -> Array:
+    """P(|T| < u); where one small whole number of degrees of freedom serves all rows, by finite sums."""
+    if len(df) == 1 and df[0] <= MOST_TERMS and df[0] == int(df[0]):
+        return _whole_balance(int(df[0]), u)
+    return np.asarray(1 - 2 * stdtr(df, -u))
+
+
+def _whole_balance(df: int, u: Array) -> Array:
+    r"""With :math:`\theta = \arctan(u/\sqrt\nu)`, sums of powers of its cosine (Abramowitz & Stegun 26.7.3, 26.7.4)."""
+    tangent = np.minimum(u, 1e150) / math.sqrt(df)
+    square = 1 / (1 + np.square(tangent))
+    sine = tangent * np.sqrt(square)
+    odd = df % 2
+    total = np.zeros(u.shape)
+    for j in range((df - odd) // 2 - 1, 0, -1):
+        total += 1
+        total *= square
+        total *= (2 * j - 1 + odd) / (2 * j + odd)
+    total += df > 1
+    if not odd:
+        return np.asarray(sine * total)
+    total *= sine * np.sqrt(square)
+    return np.asarray((np.arctan(tangent) + total) * (2 / math.pi))
 
 
 def _log_rate(df: Array, difference: Array) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..._checks import Array, complain, finite, index_of, one_of, to_array
+from ..._later import Pending, later
 from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.blocks import row_blocks
@@ -19,7 +20,13 @@ from .steps import Steps, scaled
 from .transport import Transport
 from .weighted_members import WeightedMembers, pairs
 
+_VAST = 1e300  # members whose spread may overflow
 
+
+@later("spread")
+@later("tied")
+@later("knots")
+@later("scores")
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(SharedOrByRow):
     r"""Laws given by m samples a row, sorted once.
@@ -178,21 +185,33 @@ def _member_weights(values: Any, samples: Array) -> Array:
 
 
 def _sorted_rows(samples: Array, *, smooth: bool) -> dict[str, Any]:
-    """Sorted copy, and for smooth laws spread, presence of ties and knots, in one go over cache-sized blocks."""
+    """Sorted copy, and for smooth laws spread, presence of ties and knots, which are worked out when asked for."""
     n, m = samples.shape
-    out, spread, tied = np.empty((n, m)), np.zeros(n), np.zeros(n, dtype=bool)
+    out = np.empty((n, m))
     for rows in row_blocks(n, m):
         part = out[rows]
         part[...] = samples[rows]
         part.sort(axis=1)
-        if smooth:
-            tied[rows] = (part[:, 1:] == part[:, :-1]).any(axis=1)
-            spread[rows] = _deviation(part)
     if not (np.isfinite(out[:, 0]).all() and np.isfinite(out[:, -1]).all()):  # sorted: inf and NaN are at the ends
         finite(samples, "samples", "Missing members? Give them weight 0.")
+    if not smooth:
+        return {"samples": out, "spread": np.zeros(n), "tied": np.zeros(n, dtype=bool)}
+    details = Pending(_details, out)
+    if not max(out[:, -1].max(initial=0.0), -out[:, 0].min(initial=0.0)) < _VAST:
+        _ = details.value
+    return {"samples": out} | {name: details.entry(k) for k, name in enumerate(("spread", "tied", "knots", "scores"))}
+
+
+def _details(members: Array) -> tuple[Array, NDArray[np.bool_], Array | None, Array | None]:
+    """Spread, presence of ties, and knots with their scores, of sorted members."""
+    spread, tied = np.zeros(len(members)), np.zeros(len(members), dtype=bool)
+    for rows in row_blocks(*members.shape):
+        part = members[rows]
+        tied[rows] = (part[:, 1:] == part[:, :-1]).any(axis=1)
+        spread[rows] = _deviation(part)
     finite(spread, "spread of samples", "Members must differ by less than the largest float.")
-    knots = of_members(out, tied) if smooth else None
-    return {"samples": out, "spread": spread, "tied": tied} | ({} if knots is None else knots._asdict())
+    knots = of_members(members, tied)
+    return (spread, tied, None, None) if knots is None else (spread, tied, *knots)
 
 
 def _deviation(part: Array) -> Array:

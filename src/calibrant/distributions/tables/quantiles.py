@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,10 +11,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..._checks import Array, finite, index_of, probabilities, to_array
+from ..._later import Pending
 from ..._types import Numbers
 from ...maps.base import Side
-from ..base import Distribution
+from ...numerics.blocks import row_blocks
+from ...numerics.lines import Positions
+from ..base import Distribution, score_line
 from .transport import Transport
+
+_FEW = 8  # levels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +58,7 @@ class Quantiles(Distribution):
         if table.ndim != 2 or table.shape[1] != len(nominal):
             raise ValueError(f"`values` must be (n, {len(nominal)}), one column per level; got shape {table.shape}.")
         order = np.argsort(nominal)
-        table = _rearranged(finite(table, "values")[:, order])
+        table = _rearranged(_columns(finite(table, "values"), order))
         _refuse_constant_rows(table)
         object.__setattr__(self, "levels", nominal[order])
         object.__setattr__(self, "values", table)
@@ -61,10 +67,8 @@ class Quantiles(Distribution):
 
     def _law(self) -> Transport:
         t = ndtri(self.levels)
-        spread = self.values[:, -1] / (t[-1] - t[0]) - self.values[:, 0] / (
-            t[-1] - t[0]
-        )  # the range itself may overflow
-        return Transport(self.values, t, np.maximum(spread, np.nextafter(0.0, 1.0)))
+        spread: Any = Pending(_spread, self.values, t[-1] - t[0])
+        return Transport(self.values, t, spread)
 
     @property
     def has_atoms(self) -> bool:
@@ -81,6 +85,10 @@ class Quantiles(Distribution):
     def from_normal(self, z: Array) -> Array:
         """Quantiles at normal scores."""
         return self._law().from_normal(z)
+
+    def quantiles(self, levels: Numbers) -> Array:
+        """The same quantile levels in every row, (n, L)."""
+        return self.from_normal(score_line(levels))
 
     def log_slope(self, y: Array) -> Array:
         """Slope of the polyline."""
@@ -116,10 +124,26 @@ def _distinct_levels(values: Any) -> Array:
     return levels
 
 
+def _spread(values: Array, rise: float) -> Array:
+    """Inverse slope of the line from the first to the last quantile, whose distance may overflow."""
+    return np.maximum(values[:, -1] / rise - values[:, 0] / rise, np.nextafter(0.0, 1.0))
+
+
+def _columns(table: Array, order: Positions) -> Array:
+    """A copy with the columns in this order; few of them are laid one after another, for they are asked for singly."""
+    if len(order) > _FEW:
+        return table[:, order]
+    out = np.empty(table.shape[::-1]).T
+    for rows in row_blocks(*table.shape):
+        for new, old in enumerate(order):
+            out[rows, new] = table[rows, old]
+    return out
+
+
 def _rearranged(values: Array) -> Array:
-    crossing = (values[:, 1:] < values[:, :-1]).any(axis=1)
-    if not crossing.any():
+    if not any((right < left).any() for left, right in itertools.pairwise(values.T)):
         return values
+    crossing = (values[:, 1:] < values[:, :-1]).any(axis=1)
     warnings.warn(
         f"quantiles cross in {int(crossing.sum())} of {len(values)} rows, first row {int(np.argmax(crossing))}; "
         "they are rearranged in increasing order.",

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..._checks import Array
+from ..._later import later
 from ...maps.base import Side
 from ...numerics.blocks import row_blocks
 from ...numerics.lines import Positions, count_below, pick
@@ -22,8 +23,10 @@ from .lines import spread_out, times
 from .segments import hat_products, mean_square, square_below, tail_moments
 
 T = TypeVar("T")
+_ROUNDED = 1e-14  # distance of scores that are one but for rounding, of 0.05 and 0.5 - 0.9 / 2 say
 
 
+@later("spread")
 @dataclass(frozen=True, eq=False)
 class Transport:
     r"""The polylines of n laws and everything that follows from them in closed form.
@@ -66,6 +69,8 @@ class Transport:
 
     def from_normal(self, z: Array) -> Array:
         """The smallest y at which the polyline is at least z; a score off by rounding only still meets its atom."""
+        if self.scores.ndim == 1 and z.ndim == 2 and len(z) == 1:
+            return self._at_scores(z[0])
         z = spread_out(z, len(self.knots))
         segment = count_below(self.scores, z, strict=True) - 1
         anchor, run, rise = self._segment(segment)
@@ -76,6 +81,30 @@ class Transport:
         y = np.where((pick(self.scores, end) == z) & (segment + 1 == end), pick(self.knots, end), y)
         near = (above > 0) & (above <= slack(z))
         return np.where(near & self._tops(anchor), pick(self.knots, anchor), y) if near.any() else y
+
+    def _at_scores(self, z: Array) -> Array:
+        """``from_normal`` at the same scores in every row, which then lie on the same segments."""
+        out = np.empty((len(self.knots), len(z)))
+        for column, score, segment in zip(out.T, z, count_below(self.scores, z, strict=True) - 1, strict=True):
+            column[:] = self._at_score(score, int(segment))
+        return out
+
+    def _at_score(self, z: float, segment: int) -> Array:
+        t, last, anchor = self.scores, self.knots.shape[1] - 1, max(segment, 0)
+        start, above = self.knots[:, anchor], z - self.scores[anchor]
+        if segment < last and t[segment + 1] - z <= _ROUNDED:
+            y = self.knots[:, segment + 1]
+        elif 0 <= above <= _ROUNDED:
+            return start
+        else:
+            run, rise = self.spread, 1.0
+            if 0 <= segment < last:
+                run, rise = self.knots[:, anchor + 1] - start, t[anchor + 1] - t[anchor]
+            with np.errstate(over="ignore", invalid="ignore"):
+                y = start + above / rise * run
+        if not 0 < above <= slack(np.asarray(z)):
+            return y
+        return np.where(self._tops(np.full(len(y), anchor)), start, y)
 
     def _tops(self, knot: Positions) -> Mask:
         """Whether these knots are upper ends of jumps."""

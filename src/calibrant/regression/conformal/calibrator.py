@@ -17,7 +17,7 @@ from ...calibration.base import read_for
 from ...calibration.contract import Takes, check_calibrator, fit_with, takes_of, transform_with
 from ...calibration.feature_table import features_of
 from ...calibration.guarantees import GIVEN, LEARNED, interval_guarantee
-from ...calibration.labels import labels_of, places_of, rows_by_label
+from ...calibration.labels import labels_of, places_of, rows_by_label, whole_or_labels
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import POINTS, check_law_forecasts, example_laws
 from ...calibration.threads import one_thread
@@ -250,7 +250,7 @@ class ConformalCalibrator(RegressionCalibrator):
     def _labels(self, groups: Any, n: int) -> Any:
         """Groups, where somebody takes them."""
         if self.by == "groups":
-            return labels_of(groups, n)
+            return whole_or_labels(groups, n)
         if groups is not None and "groups" not in self.takes.beside:
             raise ValueError("`groups` were given, but ranks are not by group. Say by='groups'.")
         return None if groups is None else labels_of(groups, n)
@@ -332,7 +332,7 @@ class ConformalCalibrator(RegressionCalibrator):
         if (ratio is None) != (self.ratio_is_ != GIVEN):
             raise ValueError(f"`ratio` must {'' if ratio is None else 'not '}be given here, as in fit.")
         own = self._own(X, ratio, n)
-        draw = np.zeros(n)
+        draw = np.broadcast_to(0.0, n)
         if self.ends == "random":
             draw = np.random.default_rng(self.random_state).random(n)
         labels = self._labels(groups, n)
@@ -358,7 +358,7 @@ class ConformalCalibrator(RegressionCalibrator):
             return self.ratio_(X, n) / self.mass_unit_
         if X is not None and "X" not in self.takes.beside:
             raise ValueError("`X` was given, but nobody takes features.")
-        return np.ones(n)
+        return np.broadcast_to(1.0, n)
 
     def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
         self._fit_sample(Sample(forecasts, y, weights))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,17 +31,18 @@ class AbsoluteEnds:
     def of(cls, law: Distribution, y: Array, weights: Array | None) -> AbsoluteEnds:
         """From forecasts and their outcomes."""
         left, right = score_intervals(law, y)
-        return cls(RankedScores.of(np.maximum(np.maximum(-right, left), 0.0), weights))
+        sizes = np.abs(right) if left is right else np.maximum(np.maximum(-right, left), 0.0)
+        return cls(RankedScores.of(sizes, weights))
 
     @property
     def size(self) -> int:
         """Number of rows kept aside."""
-        return len(self.scores.scores)
+        return len(self.scores)
 
     def interval(self, base: Distribution, coverage: float, own: Array, draw: Array) -> Array:
         """The base's values at minus and plus the score of the rank."""
         q = self.scores.reaching(coverage, own, draw)
-        return _column_ends(base, -q, q)
+        return _column_ends(base, q, q)
 
     def places(self, base: Distribution, coverage: float) -> Places:
         """Ends at all scores."""
@@ -69,13 +71,13 @@ class SignedEnds:
     @property
     def size(self) -> int:
         """Number of rows kept aside."""
-        return len(self.high.scores)
+        return len(self.high)
 
     def interval(self, base: Distribution, coverage: float, own: Array, draw: Array) -> Array:
         """The base's values at the scores of the two ranks."""
         level = 0.5 + coverage / 2
         low, high = (side.reaching(level, own, draw) for side in (self.low, self.high))
-        return _column_ends(base, -low, high)
+        return _column_ends(base, low, high)
 
     def places(self, base: Distribution, coverage: float) -> Places:
         """Ends at all scores."""
@@ -84,7 +86,7 @@ class SignedEnds:
 
     def _check_sound(self) -> None:
         """Raise ValueError if the sides differ in their number of rows."""
-        if len(self.low.scores) != len(self.high.scores):
+        if len(self.low) != len(self.high):
             raise ValueError("SignedEnds must have as many scores on one side as on the other.")
 
 
@@ -104,14 +106,13 @@ class BandEnds:
     @classmethod
     def of(cls, law: Distribution, y: Array, weights: Array | None, coverages: tuple[float, ...]) -> BandEnds:
         """From forecasts and their outcomes."""
-        bands = [law.interval(c) for c in coverages]
-        scores = [np.maximum(band[:, 0] - y, y - band[:, 1]) for band in bands]
+        scores = [law._by_blocks(partial(_beyond, coverage=c), y) for c in coverages]
         return cls(coverages, tuple(RankedScores.of(each, weights) for each in scores))
 
     @property
     def size(self) -> int:
         """Number of rows kept aside."""
-        return len(self.scores[0].scores)
+        return len(self.scores[0])
 
     def _of(self, coverage: float) -> RankedScores:
         for known, scores in zip(self.coverages, self.scores, strict=True):
@@ -128,7 +129,10 @@ class BandEnds:
         q = self._of(coverage).reaching(coverage, own, draw)
         low, high = base.interval(coverage).T
         q = np.maximum(q, 0.5 * (low - high))
-        return np.column_stack([low - q, high + q])
+        out = np.empty((len(q), 2))
+        np.subtract(low, q, out=out[:, 0])
+        np.add(high, q, out=out[:, 1])
+        return out
 
     def places(self, base: Distribution, coverage: float) -> Places:
         """Ends at all scores."""
@@ -143,9 +147,17 @@ class BandEnds:
             raise ValueError("BandEnds must have scores for each coverage between 0 and 1.")
 
 
+def _beyond(law: Distribution, y: Array, *, coverage: float) -> Array:
+    """How far outcomes lie beyond the nearer end of an interval; below 0 within."""
+    low, high = law.interval(coverage).T
+    return np.asarray(np.maximum(low - y, y - high))
+
+
 def _column_ends(base: Distribution, low: Array, high: Array) -> Array:
-    """Values of each row at its own two scores."""
-    return np.column_stack([_values(base, low, -np.inf), _values(base, _raised(base, high), np.inf)])
+    """Values of each row at its own two scores, of which the lower is minus what is given."""
+    if low.strides == high.strides == (0,) and len(low) and max(low[0], high[0]) < np.inf:  # of all rows the same
+        return base.from_normal(np.append(-low[:1], _raised(base, high[:1]))[None, :])
+    return np.column_stack([_values(base, -low, -np.inf), _values(base, _raised(base, high), np.inf)])
 
 
 def _line_ends(base: Distribution, low: Array, high: Array) -> tuple[Array, Array]:
