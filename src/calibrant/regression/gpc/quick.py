@@ -74,10 +74,11 @@ class QuickQuantiles:
         low, high = forecasts.from_normal(np.array([list(self.table.ends)])).T
         order = np.argsort(low + high)
         out, doubt = np.empty((len(order), len(levels))), np.zeros(len(order), dtype=bool)
+        space = np.empty((2, len(self.grid), min(len(order), max(1, _BLOCK // len(self.grid)))))
         for part in row_blocks(len(order), len(self.grid), _BLOCK):
             rows = order[part]
             window = self._window(float(low[rows].min()), float(high[rows].max()))
-            sums = self._sums(forecasts[rows], window)
+            sums = self._sums(forecasts[rows], window, space)
             whole = window.start == 0, window.stop == len(self.grid)
             for j, level in enumerate(levels):
                 out[rows, j], unsure = _scores(sums, float(level), whole)
@@ -91,9 +92,9 @@ class QuickQuantiles:
         start = min(max(int(start) - reach, 0), len(self.grid) - 2)
         return slice(start, max(min(int(stop) + reach, len(self.grid)), start + 2))
 
-    def _sums(self, forecasts: Distribution, window: slice) -> _Sums:
+    def _sums(self, forecasts: Distribution, window: slice, space: Array) -> _Sums:
         places = range(window.start, window.stop)
-        cdf, tail = np.empty((2, len(places), len(forecasts)))
+        cdf, tail = space[:, : len(places), : len(forecasts)]
         at = np.empty(len(forecasts))
         for k, probability, below in zip(places, cdf, tail, strict=True):
             at.fill(self.grid[k])

@@ -13,7 +13,7 @@ from ..._checks import Array
 from ...maps.base import Map
 
 _FARTHEST = (5.5, 6.0, 6.5, 7.0)  # mapped scores that are tabulated: the first beyond which there is nothing
-_STEP = 0.02  # of a piece, in mapped scores, at most
+_STEP = 0.025  # of a piece, in mapped scores, at most
 _SLOTS = 65_536  # to which the ends of pieces are rounded
 _MOST_PIECES = 2_000
 _NOTHING = 1e-7  # probability that may lie beyond the table
@@ -86,11 +86,13 @@ def score_table(common: Map | None, classify: Callable[[Array], Array], bends: A
     if len(slots) > _MOST_PIECES or not np.isfinite(slots).all():
         return None
     left, width = slots[:-1], np.diff(slots)
-    z = mapped((left[:, None] + width[:, None] * _PLACES).ravel() * (last - first) / _SLOTS + first)
-    upper = np.repeat(z.reshape(-1, 4).mean(axis=1) > 0, 4)
-    tails = np.where(upper, -ndtr(-z), ndtr(z))
+    places = np.append(left[:, None] + width[:, None] * _PLACES[:3], _SLOTS)  # a piece ends where the next begins
+    z = mapped(places * (last - first) / _SLOTS + first)
+    at = 3 * np.arange(len(left))[:, None] + np.arange(4)
+    tails = np.where((z[at].mean(axis=1) > 0)[:, None], -ndtr(-z[at]), ndtr(z[at]))
     piece = np.repeat(np.arange(len(left)), width.astype(np.intp))
-    return ScoreTable((first, last), piece, left, _cubics(tails[:, None], width)[0], _cubics(classify(z), width))
+    cubics = _cubics(tails[:, :, None], width)[0], _cubics(classify(z)[at], width)
+    return ScoreTable((first, last), piece, left, *cubics)
 
 
 def _reach(classify: Callable[[Array], Array]) -> float | None:
@@ -103,8 +105,8 @@ def _reach(classify: Callable[[Array], Array]) -> float | None:
 
 
 def _cubics(values: Array, width: Array) -> Array:
-    """Coefficients (K, 4, P) in slots from values (4 P, K) at the places of the pieces."""
-    found = _POWERS @ np.ascontiguousarray(values.reshape(len(width), 4, -1).transpose(2, 1, 0))
+    """Coefficients (K, 4, P) in slots from values (P, 4, K) at the places of the pieces."""
+    found = _POWERS @ np.ascontiguousarray(values.transpose(2, 1, 0))
     found /= width ** np.arange(3, -1, -1)[:, None]
     return np.asarray(found)
 
