@@ -16,6 +16,7 @@ from ..maps.base import Side
 from ..numerics.blocks import BLOCK, row_blocks
 from .base import Parametric, across
 
+_FEW = 4  # columns that are worked out one by one
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
@@ -66,12 +67,12 @@ class LocationScale(Parametric):
     def unstandardised(self, u: Array) -> Array:
         """Loc + scale * u."""
         with np.errstate(over="ignore"):
-            if u.ndim == 2 and len(u) == 1:
+            if u.ndim == 2 and len(u) == 1 and u.size <= _FEW:
                 return self._columns(u[0])
             return across(self.loc, u) + across(self.scale, u) * u
 
     def _columns(self, u: Array) -> Array:
-        """Of the same few u in every row, a column each: lines of two or ten numbers would take ten times as long."""
+        """Of the same few u in every row, a column each: lines of two numbers would take ten times as long."""
         out = np.empty((len(self), len(u)))
         for rows in row_blocks(*out.shape, BLOCK):
             for column, value in zip(out[rows].T, u, strict=True):

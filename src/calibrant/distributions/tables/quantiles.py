@@ -88,7 +88,8 @@ class Quantiles(Distribution):
 
     def quantiles(self, levels: Numbers) -> Array:
         """The same quantile levels in every row, (n, L)."""
-        return self.from_normal(score_line(levels))
+        z = score_line(levels)
+        return self.from_normal(z) if z.size <= _FEW else super().quantiles(levels)
 
     def log_slope(self, y: Array) -> Array:
         """Slope of the polyline."""

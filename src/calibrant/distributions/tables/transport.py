@@ -23,6 +23,7 @@ from .lines import spread_out, times
 from .segments import hat_products, mean_square, square_below, tail_moments
 
 T = TypeVar("T")
+_MANY = 256  # rows of a column that is worked out on its own
 _ROUNDED = 1e-14  # distance of scores that are one but for rounding, of 0.05 and 0.5 - 0.9 / 2 say
 
 
@@ -69,7 +70,7 @@ class Transport:
 
     def from_normal(self, z: Array) -> Array:
         """The smallest y at which the polyline is at least z; a score off by rounding only still meets its atom."""
-        if self.scores.ndim == 1 and z.ndim == 2 and len(z) == 1:
+        if self.scores.ndim == 1 and z.ndim == 2 and len(z) == 1 and len(self.knots) >= _MANY:
             return self._at_scores(z[0])
         z = spread_out(z, len(self.knots))
         segment = count_below(self.scores, z, strict=True) - 1
