@@ -8,11 +8,11 @@
 - shift: features of new rows are N(1/2, 1) and not N(0, 1) as those of 500 ranked ones, and the noise grows with them;
   with the ratio known, coverage is within 0.01 of what is stated.
 - peers: the numbers of crepes and MAPIE where the method is the same, to 1e-12.
-- width: heteroscedastic data, five draws; the narrowest intervals around the stack, by densities, are at least 5 %
-  narrower than crepes' normalised ones and MAPIE's conformalised quantiles, from the same rows, each stretched so that
-  it holds exactly 90 % of 5 000 others. Base models are a random forest, whose spread is that of its trees, and
-  gradient boosting of quantiles. What they hold of narrow and of wide rows is told, and beside them stand intervals by
-  ranks of scores, which hold as much of either, and those of a stack that sees the features too, as MAPIE's models do.
+- width: heteroscedastic data, five draws; intervals around the stack are at least 5 % narrower than crepes' normalised
+  ones and MAPIE's conformalised quantiles, from the same rows, each stretched so that it holds exactly 90 % of 5 000
+  others: by ranks of scores, which hold as much of narrow rows as of wide ones, and by densities, which do not. Base
+  models are a random forest, whose spread is that of its trees, and gradient boosting of quantiles. What the stack
+  makes of the features too, as MAPIE's models do, stands beside, and what each holds by quarters of the widths.
 
 crepes and MAPIE are in the extra "bench"; where they lack, what needs them is left out, and says so.
 """

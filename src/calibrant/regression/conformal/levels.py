@@ -32,7 +32,8 @@ class LevelEnds:
         """From forecasts and their outcomes."""
         scores = np.empty(len(y))
         for rows in row_blocks(len(y), PLACES):
-            scores[rows] = -Envelope.of(law[rows]).at(middle_scores(law[rows], y[rows]))
+            part = law[rows]
+            scores[rows] = -Envelope.of(part).at(middle_scores(part, y[rows]))
         return cls(RankedScores.of(scores, weights))
 
     @property
