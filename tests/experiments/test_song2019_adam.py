@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from calibrant import GPBetaCalibrator, Normal  # noqa: E402
 from experiments.song2019.adam import __main__ as command  # noqa: E402
-from experiments.song2019.adam.model import Unit, _start, gains, latents, learned, log_ratio  # noqa: E402
+from experiments.song2019.adam.model import MOST, Unit, _start, gains, latents, learned, log_ratio  # noqa: E402
 
 
 def _problem(rng, n=300):
@@ -48,6 +48,10 @@ def test_problems_side_by_side_learn_what_the_library_learns(rng):
         new = Normal(fresh[0], fresh[1])
         best = np.mean(law.transform(new).logpdf(fresh[2]) - new.logpdf(fresh[2]))
         assert gains(end, at, units[at].rows(*fresh), 0).mean() == pytest.approx(best, abs=0.05) and best > 0.15
+
+
+def test_the_command_stops_where_the_model_says():
+    assert command._options([]).steps == MOST
 
 
 def test_the_quick_run(tmp_path):

@@ -14,7 +14,6 @@ base as the paper's best did over theirs, within one standard error, on 16 of 23
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,15 +21,15 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
-from ...cells import RESULTS, Cells, claim, write_result
-from ...data import BUNDLED, data_folder
+from ...cells import Cells, claim, write_result
+from ...data import BUNDLED
 from ..table1.cell import INDUCING, NONE
-from ..table1.paper import BASES, PAIRS, SETS
+from ..table1.options import chosen_pairs, folder_of, parser
+from ..table1.paper import BASES
 from ..table1.table import WANTED_PUBLISHED, Pair, missed_pairs
 from .forecasts import forecast
 
 Task = tuple[str, str, int]
-SPLITS = 10
 QUICK = {"sets": BUNDLED, "bases": "OLS", "splits": 2, "steps": 2000, "points": "8"}
 
 
@@ -38,13 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run, print and write the table; the exit status says whether the claim holds."""
     options = _options(argv)
     try:
-        folder = None if options.sets == BUNDLED or options.done else data_folder(options.data)
+        folder = folder_of(options)
     except FileNotFoundError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    chosen = [
-        (name, base) for name, base in PAIRS if name in options.sets.split(",") and base in options.bases.split(",")
-    ]
+    chosen = chosen_pairs(options)
     cells = Cells(options.out / f"adam{'-quick' if options.quick else ''}.cells.json")
     tasks = [(name, base, split) for name, base in chosen for split in range(options.splits)]
     if not options.done:
@@ -124,20 +121,11 @@ def _page(pairs: Sequence[Pair], names: Sequence[str]) -> Iterator[str]:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m experiments.song2019.adam", description=__doc__)
-    parser.add_argument("--data", type=Path, help="data folder; default: the environment variable CALIBRANT_DATA")
-    parser.add_argument("--quick", action="store_true", help=f"half a minute: {QUICK}; needs no data folder")
-    parser.add_argument("--sets", default=",".join(SETS), help="names, comma separated; default: the paper's six")
-    parser.add_argument("--bases", default=",".join(BASES), help="comma separated; default: all four")
-    parser.add_argument("--splits", type=int, default=SPLITS, help="random splits of each set")
-    parser.add_argument("--points", default=",".join(map(str, INDUCING)), help="numbers of inducing points")
-    parser.add_argument("--steps", type=int, default=10_000, help="steps of Adam at most")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes for the bases")
-    parser.add_argument("--device", default="cpu", help="where GP-Beta is learned")
-    parser.add_argument("--cache", type=Path, help="folder that remembers forecasts")
-    parser.add_argument("--done", action="store_true", help="run nothing: the table of the finished cells")
-    parser.add_argument("--out", type=Path, default=RESULTS / "song2019", help="folder for the table")
-    options = parser.parse_args(argv)
+    asked = parser("adam", __doc__, QUICK)
+    asked.add_argument("--points", default=",".join(map(str, INDUCING)), help="numbers of inducing points")
+    asked.add_argument("--steps", type=int, default=10_000, help="steps of Adam at most")
+    asked.add_argument("--device", default="cpu", help="where GP-Beta is learned")
+    options = asked.parse_args(argv)
     if options.quick:
         vars(options).update(QUICK)
     return options

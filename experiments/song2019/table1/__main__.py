@@ -18,19 +18,17 @@ A finished cell is kept: a run that is begun again goes on where it stopped.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...cells import RESULTS, Cells, write_result
-from ...data import BUNDLED, data_folder
+from ...cells import Cells, write_result
+from ...data import BUNDLED
 from .cell import PARTS, cell
-from .paper import BASES, PAIRS, SETS
+from .options import chosen_pairs, folder_of, parser
 from .table import Pair, headlines, page, verdict
 
-SPLITS = 10
 QUICK = {"sets": BUNDLED, "bases": "OLS", "splits": 2}
 
 
@@ -42,13 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(*write(options.figures), sep="\n", flush=True)
     try:
-        folder = None if options.sets == BUNDLED or options.done else data_folder(options.data)
+        folder = folder_of(options)
     except FileNotFoundError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    chosen = [
-        (name, base) for name, base in PAIRS if name in options.sets.split(",") and base in options.bases.split(",")
-    ]
+    chosen = chosen_pairs(options)
     tasks = {
         f"{name}/{base}/{split}/{part}": (name, base, split, part, folder, options.cache, {})
         for split in range(options.splits) for name, base in chosen for part in options.part or PARTS
@@ -79,19 +75,10 @@ def _told(chosen: Sequence[tuple[str, str]], cells: Cells, options: argparse.Nam
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m experiments.song2019.table1", description=__doc__)
-    parser.add_argument("--data", type=Path, help="data folder; default: the environment variable CALIBRANT_DATA")
-    parser.add_argument("--quick", action="store_true", help=f"some ten seconds: {QUICK}; needs no data folder")
-    parser.add_argument("--sets", default=",".join(SETS), help="names, comma separated; default: the paper's six")
-    parser.add_argument("--bases", default=",".join(BASES), help="comma separated; default: all four")
-    parser.add_argument("--splits", type=int, default=SPLITS, help="random splits of each set")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes")
-    parser.add_argument("--cache", type=Path, help="folder that remembers the base models' predictions")
-    parser.add_argument("--out", type=Path, default=RESULTS / "song2019", help="folder for cells and table")
-    parser.add_argument("--part", action="append", choices=PARTS, help="methods that are run; default: all")
-    parser.add_argument("--done", action="store_true", help="run nothing: the table of the finished cells")
-    parser.add_argument("--figures", type=Path, help="folder for figures 1 and 2, where they are missing")
-    options = parser.parse_args(argv)
+    asked = parser("table1", __doc__, QUICK)
+    asked.add_argument("--part", action="append", choices=PARTS, help="methods that are run; default: all")
+    asked.add_argument("--figures", type=Path, help="folder for figures 1 and 2, where they are missing")
+    options = asked.parse_args(argv)
     if options.quick:
         vars(options).update(QUICK)
     return options
