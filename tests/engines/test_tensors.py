@@ -14,7 +14,7 @@ import torch
 from sklearn.base import clone
 
 from calibrant import Chain, GroupedCalibrator, Normal, QuantileCalibrator, ResidualCalibrator, ScaleCalibrator
-from calibrant.engines import tensor_counts, tensor_groups, tensors
+from calibrant.engines import tensor_counts, tensor_groups, tensor_kernel, tensors
 from calibrant.engines.tensor_rows import read_tensors
 
 CALIBRATORS = [
@@ -214,6 +214,32 @@ def test_on_a_gpu(monkeypatch):
         assert apart(found, tensors.fit(QuantileCalibrator(), (mean, std), y)) < 1e-5
         cdf = tensors.apply(found, there[:2], y=there[2])
         assert cdf.is_cuda and (cdf.cpu() - tensors.apply(found, (mean, std), y=y)).abs().max() < 1e-6
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_kernel_counts_as_others_do(monkeypatch):
+    mean, std, y = (column.float().cuda() for column in rows(2**20 + 3))
+    y[:5] = torch.tensor([torch.nan, torch.inf, 1e30, -1e30, 3.0])
+    cells = tensor_counts.Cells(4.0, tensor_kernel.HALF)
+    whole = read_tensors((mean, std), y)
+    found = tensor_kernel.counted(whole, cells.reach)
+    cell, _, weights = tensor_counts.cells_of(whole, cells)
+    assert torch.equal(found.double(), torch.zeros(2 * cells.half).double().cuda().index_add_(0, cell, weights))
+    monkeypatch.setattr(tensor_kernel, "_MOST", 2**12)  # rows at a time, and the last ones
+    assert torch.equal(tensor_kernel.counted(whole, cells.reach), found)
+    for part in (whole.part(slice(1, None)), whole.part(slice(None, None, 2)), read_tensors((mean, std), y.double())):
+        assert tensor_kernel.counted(part, cells.reach) is None  # not aligned, not one after another, not single
+    assert tensor_kernel.counted(read_tensors((mean.cpu(), std.cpu()), y.cpu()), cells.reach) is None
+
+
+def test_a_kernel_that_cannot_be_compiled_is_done_without(monkeypatch):
+    def refused(source, name):
+        raise OSError("CUDA_HOME environment variable is not set.")
+
+    monkeypatch.setattr(torch.cuda, "_compile_kernel", refused, raising=False)
+    assert tensor_kernel._kernel.__wrapped__(0) is None
+    monkeypatch.setattr(torch.cuda, "_compile_kernel", None)
+    assert tensor_kernel._kernel.__wrapped__(0) is None
 
 
 def test_what_is_refused(monkeypatch):

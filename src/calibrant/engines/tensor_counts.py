@@ -11,13 +11,14 @@ import numpy as np
 
 from .._checks import Array
 from ..forecasters.backend import Tensor, need_torch
+from .tensor_kernel import HALF, counted
 from .tensor_rows import BLOCK, TensorRows
 
 REACH = 42  # of asinh z on both sides; rows with scores beyond, 8.7e17, are left out
 LEVEL, COARSE = 11, 7  # 2^level cells to a unit
 FEW = 65_536  # rows that are taken as they are
 MANY = 2**25  # rows, of which more are counted by fewer cells
-TOLD, HALF = 2**22, 2**10  # rows at least that tell how far these must reach and where in them rows lie; and how many
+TOLD = 2**22  # rows at least that tell how far these must reach and where in them rows lie
 CHUNK = 2**24  # rows counted at a time: in single precision no count of them is rounded
 _FUSED = "template <typename T> T place(T y, T mean, T std) { return asinh((y - mean) / std); }"
 
@@ -101,8 +102,11 @@ def _sums(rows: TensorRows, cells: Cells) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _counts(rows: TensorRows, cells: Cells) -> Tensor:
-    """Rows by cell, exactly."""
+    """Rows by cell, exactly: in one pass over the columns, where a kernel can; places first, then counts, elsewhere."""
     torch = need_torch()
+    quickly = counted(rows, cells.reach) if cells.half == HALF else None
+    if quickly is not None:
+        return quickly
     total = torch.zeros(2 * cells.half, dtype=torch.int64, device=rows.mean.device)
     for chunk in rows.chunks(CHUNK):
         total += torch.histc(_places(chunk), 2 * cells.half, -cells.reach, cells.reach).long()
