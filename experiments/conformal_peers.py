@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,6 +20,8 @@ C, SAME = 0.9, 1e-12
 N = 57  # rows kept aside; (1 - c)(n + 1) is no whole number, which crepes rounds down to one less
 DRAWS, TRAIN, KEPT, TEST = 5, 1000, 1000, 5000
 NARROWER = 0.05
+AFRESH = range(100, 120)  # draws that nothing was chosen on, named before they were looked at
+PEERS = ("crepes, normalised", "MAPIE, conformalised quantiles")
 NARROWEST, EVEN, SEEING = "stack, by densities", "stack", "stack that sees features"
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -151,11 +153,11 @@ def _intervals(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     out[EVEN] = _around(ConformalCalibrator(StackCalibrator()), *given)
     out[SEEING] = _around(ConformalCalibrator(StackCalibrator(features=True)), *given, (old, new))
     crepes = ConformalRegressor().fit(old_y - mu, sigmas=sigma)
-    out["crepes, normalised"] = crepes.predict_int(at, sigmas=spread, confidence=C)
+    out[PEERS[0]] = crepes.predict_int(at, sigmas=spread, confidence=C)
     levels = (0.05, 0.95, 0.5)
     models = [GradientBoostingRegressor(loss="quantile", alpha=q, random_state=seed).fit(X, y) for q in levels]
     cqr = ConformalizedQuantileRegressor(models, confidence_level=C, prefit=True).conformalize(old, old_y)
-    out["MAPIE, conformalised quantiles"] = cqr.predict_interval(new)[1][:, :, 0]
+    out[PEERS[1]] = cqr.predict_interval(new)[1][:, :, 0]
     return out, new_y
 
 
@@ -170,24 +172,50 @@ def widths() -> Iterator[str]:
     if line is not None:
         yield line
         return
-    found: dict[str, list[list[float]]] = {}
-    for seed in range(DRAWS):
-        made, y = _intervals(seed)
-        for name, ends in made.items():
-            found.setdefault(name, []).append(_measured(ends, y))
-    mean = {name: np.mean(each, axis=0) for name, each in found.items()}
-    for name in ("crepes, normalised", "MAPIE, conformalised quantiles"):
-        less = {way: 100 * (1 - mean[way][2] / mean[name][2]) for way in (EVEN, SEEING, NARROWEST)}
-        for way in (EVEN, NARROWEST):
-            text = f"around the {way}, {less[way]:.1f} % narrower than {name} at equal coverage, 5 % wanted"
-            told = f"; seeing the features too {less[SEEING]:.1f} %" if way == EVEN else ""
-            yield claim(bool(less[way] >= 100 * NARROWER), f"{text}{told}")
+    mean = _mean_widths(range(DRAWS))
+    yield from _narrower(mean, (EVEN, NARROWEST))
     for name, (width, share, equal, *quarters) in mean.items():
         told = ", ".join(f"{quarter:.2f}" for quarter in quarters)
         yield (
             f"      {name}: width {width:.2f}, coverage {share:.3f} (by quarters of widths {told}), width where it is "
             f"{C:g} {equal:.2f}"
         )
+
+
+def widths_afresh() -> Iterator[str]:
+    """The same on draws that nothing was chosen on: by densities, and where the stack sees the features too."""
+    line = lacking()
+    if line is not None:
+        yield line
+        return
+    mean = _mean_widths(AFRESH)
+    yield from _narrower(mean, (NARROWEST, SEEING), f" on draws {AFRESH[0]} to {AFRESH[-1]}")
+    even = [f"{name} {_less(mean, EVEN, name):.1f} %" for name in PEERS]
+    yield f"      by ranks of scores, which are even, from forecasts alone: narrower than {', than '.join(even)}"
+
+
+def _mean_widths(seeds: Iterable[int]) -> dict[str, np.ndarray]:
+    """What `_measured` says of each way, on average over draws."""
+    found: dict[str, list[list[float]]] = {}
+    for seed in seeds:
+        made, y = _intervals(seed)
+        for name, ends in made.items():
+            found.setdefault(name, []).append(_measured(ends, y))
+    return {name: np.mean(each, axis=0) for name, each in found.items()}
+
+
+def _narrower(mean: dict[str, np.ndarray], ways: Sequence[str], where: str = "") -> Iterator[str]:
+    for name in PEERS:
+        for way in ways:
+            less = _less(mean, way, name)
+            text = f"around the {way}, {less:.1f} % narrower than {name} at equal coverage{where}, 5 % wanted"
+            told = f"; seeing the features too {_less(mean, SEEING, name):.1f} %" if way == EVEN else ""
+            yield claim(bool(less >= 100 * NARROWER), f"{text}{told}")
+
+
+def _less(mean: dict[str, np.ndarray], way: str, name: str) -> float:
+    """By how much the intervals are narrower where both hold what they state, in per cent."""
+    return float(100 * (1 - mean[way][2] / mean[name][2]))
 
 
 def _measured(ends: np.ndarray, y: np.ndarray) -> list[float]:
