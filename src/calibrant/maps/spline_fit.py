@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ MANY = 1e5  # rows, with more of which the walk begins in the middle: the soft o
 DOUBT = 2.0  # nats of evidence a spline must have over an affine map to be trusted by half
 ENOUGH = 8  # rows below which only an affine map is fitted
 _ROUGHLY = 0.05  # nats to which penalties are compared of so many rows
+_FALLEN = 6.0  # nats below the best after which no softer or stiffer penalty is tried
 _SURE = 40.0  # nats by which a spline is better than a line without a doubt
 _AT_ONCE = 256  # maps
 _ENTRIES = 1 << 20  # of the Hessians of problems that are solved at once
@@ -131,39 +133,101 @@ def _mixed(spline: SplineMap, affine: SplineMap, unit: tuple[float, float], trus
 
 
 def _most_evident(problem: SplineProblem) -> tuple[SplineSolution, SplineSolution]:
-    """Return the stiffest and the most evident fits: decades of penalties, then halves and quarters around the best."""
+    """Return the stiffest and the most evident fits: decades of penalties, then parts of one around the best."""
     groups = len(problem.knots)
     many = bool((problem.mass.sum(axis=(1, 2)) > MANY).all())
     digits = _ROUGHLY if many else DIGITS
     line = problem.straight() if many else problem.start()
     stiff = newton(problem, line, np.full(groups, 10.0**STIFFEST), digits=digits)
-    best, at = SplineSolution(*(part.copy() for part in stiff)), np.full(groups, float(STIFFEST))
+    walk = _Walk.of(stiff, digits)
     stiffer, softer = range(MIDDLE, STIFFEST), range(MIDDLE - 1, SOFTEST - 1, -1)
     if many:
-        _walk(problem, problem.through_ranks(), stiffer, best, at, digits)
+        walk.go(problem, problem.through_ranks(), stiffer)
+        for end, decades in ((MIDDLE, softer), (STIFFEST, stiffer[:0:-1])):
+            back = np.flatnonzero(walk.at == end)
+            if back.size:
+                walk.go(problem, walk.best, decades, back)
+        walk.try_aside(problem, walk.peaks())
     else:
-        _walk(problem, stiff, range(STIFFEST - 1, SOFTEST - 1, -1), best, at, digits)
-    for end, decades in ((MIDDLE, softer), (STIFFEST, stiffer[:0:-1])) if many else ():
-        back = np.flatnonzero(at == end)
-        if back.size:
-            some, places = best.of(back), at[back]
-            _walk(problem.of(back), best.of(back), decades, some, places, digits)
-            best.put(back, some)
-            at[back] = places
-    found = np.flatnonzero(at < STIFFEST)
-    for step in (0.5, 0.25):
-        left = found
-        for aside in (step, -step):  # evidence falls on either side of the best: where one is better, the other is not
-            if left.size:
-                power = at[left] + aside
-                fit = newton(problem.of(left), best.of(left), 10.0**power, digits=digits)
-                better = fit.evidence > best.evidence[left]
-                best.put(left[better], fit.of(better))
-                at[left[better]] = power[better]
-                left = left[~better]
+        walk.go(problem, stiff, range(STIFFEST - 1, SOFTEST - 1, -1))
+        _halve(problem, walk)
+    best = walk.best
     _finish(problem, best, best.won >= DIGITS)
     _finish(problem, stiff, (stiff.won >= DIGITS) & (best.evidence < stiff.evidence + _SURE))
     return stiff, best
+
+
+class _Walk(NamedTuple):
+    """The most evident fits so far, their penalties, and how evident all decades were: NaN where they were not tried.
+
+    Penalties are decimal logarithms; rows of ``seen`` (g, decades) begin with the stiffest.
+    """
+
+    best: SplineSolution
+    at: Array
+    seen: Array
+    digits: float
+
+    @classmethod
+    def of(cls, stiff: SplineSolution, digits: float) -> _Walk:
+        """That has been at the stiffest only."""
+        seen = np.full((len(stiff.offset), STIFFEST - SOFTEST + 1), np.nan)
+        seen[:, 0] = stiff.evidence
+        best = SplineSolution(*(part.copy() for part in stiff))
+        return cls(best, np.full(len(seen), float(STIFFEST)), seen, digits)
+
+    def go(
+        self,
+        problem: SplineProblem,
+        start: SplineSolution,
+        decades: Iterable[int],
+        rows: NDArray[np.intp] | None = None,
+    ) -> None:
+        """Go through penalties of some problems until evidence falls, from fits on."""
+        going = np.arange(len(self.at)) if rows is None else rows
+        fit = start if rows is None else start.of(rows)
+        for decade in decades:
+            fit = self._tried(problem, fit, going, np.full(len(going), float(decade)))
+            self.seen[going, STIFFEST - decade] = fit.evidence
+            on = ~(fit.evidence < self.best.evidence[going] - _FALLEN)
+            if not on.any():
+                break
+            going, fit = going[on], fit.of(on)
+
+    def try_aside(self, problem: SplineProblem, aside: Array) -> NDArray[np.bool_]:
+        """Try penalties so far from those of the best, where that is not 0; which were better."""
+        going = np.flatnonzero(aside)
+        before = self.at.copy()
+        if going.size:
+            self._tried(problem, self.best.of(going), going, self.at[going] + aside[going])
+        return np.asarray(self.at != before)
+
+    def peaks(self) -> Array:
+        """How far from the best decades parabolas through them and their neighbours peak, in quarters."""
+        rows, place = np.arange(len(self.at)), STIFFEST - self.at.astype(np.intp)
+        padded = np.pad(self.seen, ((0, 0), (1, 1)), constant_values=np.nan)
+        stiffer, here, softer = (padded[rows, place + step] for step in range(3))
+        fall = 2 * here - stiffer - softer
+        aside = np.divide(0.5 * (stiffer - softer), fall, out=np.zeros(len(rows)), where=fall > 0)
+        return np.where(self.at < STIFFEST, np.round(4 * aside) / 4, 0.0)
+
+    def _tried(
+        self, problem: SplineProblem, start: SplineSolution, going: NDArray[np.intp], powers: Array
+    ) -> SplineSolution:
+        """Fits with these penalties; those that are better are kept."""
+        fit = newton(problem.of(going), start, 10.0**powers, digits=self.digits)
+        better = fit.evidence > self.best.evidence[going]
+        self.best.put(going[better], fit.of(better))
+        self.at[going[better]] = powers[better]
+        return fit
+
+
+def _halve(problem: SplineProblem, walk: _Walk) -> None:
+    """Half and quarter decades: evidence falls on either side of the best, so where one is better, the other is not."""
+    found = walk.at < STIFFEST
+    for step in (0.5, 0.25):
+        better = walk.try_aside(problem, np.where(found, step, 0.0))
+        walk.try_aside(problem, np.where(found & ~better, -step, 0.0))
 
 
 def _finish(problem: SplineProblem, fit: SplineSolution, rough: NDArray[np.bool_]) -> None:
@@ -171,20 +235,3 @@ def _finish(problem: SplineProblem, fit: SplineSolution, rough: NDArray[np.bool_
     rows = np.flatnonzero(rough)
     if rows.size:
         fit.put(rows, newton(problem.of(rows), fit.of(rows), np.exp(fit.penalty[rows])))
-
-
-def _walk(
-    problem: SplineProblem, fit: SplineSolution, decades: Iterable[int], best: SplineSolution, at: Array, digits: float
-) -> None:
-    """Go through penalties until evidence falls, and keep the best fits, and where they are."""
-    going = np.arange(len(at))
-    for decade in decades:
-        fit = newton(problem, fit, np.full(len(going), 10.0**decade), digits=digits)
-        better = fit.evidence > best.evidence[going]
-        best.put(going[better], fit.of(better))
-        at[going[better]] = decade
-        on = better | ~(fit.evidence < best.evidence[going] - 6)
-        if not on.any():
-            break
-        if not on.all():
-            going, fit, problem = going[on], fit.of(on), problem.of(np.flatnonzero(on))
