@@ -100,15 +100,15 @@ def test_more_weight_is_needed_where_few_rows_show_that_the_base_is_wrong(rows, 
         assert (shares[2] > 0) == (share > least)
 
 
-@pytest.mark.parametrize("nats", [5.9, 6.3])
+@pytest.mark.parametrize("nats", [6.9, 7.3])
 def test_bold_candidates_need_a_base_that_is_clearly_wrong(nats):
     logs = np.array([0.0, -0.001, nats / 1000]) + np.zeros((1000, 3))  # nearly all goes to the third
     w, equal = np.ones(1000), np.full(3, 0.1)
     ways = list(ways_to_share(logs, w, np.array([True, True, False]), 1000.0))
-    trusted = np.append(best_shares(logs[:, :2], w, equal[:2] if nats > 6 else np.array([1.0, 0.1])), 0.0)
+    trusted = np.append(best_shares(logs[:, :2], w, equal[:2] if nats > 7 else np.array([1.0, 0.1])), 0.0)
     assert np.array_equal(ways[-1], kept(trusted, 1000.0))
-    assert len(ways) == 1 + (nats > 6)
-    if nats > 6:
+    assert len(ways) == 1 + (nats > 7)
+    if nats > 7:
         assert np.array_equal(ways[0], kept(best_shares(logs, w, equal), 1000.0, 0.05))
         assert ways[0][2] > 0.9
 

@@ -58,9 +58,9 @@ class StackCalibrator(PitWatched):
         \omega = \arg\max \sum_i w_i \ln \sum_k \omega_k f_k^{(-i)}(y_i) + \sum_k \alpha_k \ln \omega_k
 
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
-    and 1 500 rows), :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 6 nats over it on
+    and 1 500 rows), :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 7 nats over it on
     these rows together. The problem is concave and solved by EM. Candidates below 2 % are dropped, below 5 % beyond
-    those 6 nats and with fewer than 2 000 rows; the others are fitted again on all rows. The base always keeps 0.2
+    those 7 nats and with fewer than 2 000 rows; the others are fitted again on all rows. The base always keeps 0.2
     rows' worth. Where the PIT values of unseen outcomes under the mixture are off by more than chance, the map of
     `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it gains more than one
     standard error on the other.
@@ -78,7 +78,7 @@ class StackCalibrator(PitWatched):
         None: a quantile map, one or two normal laws of the normal scores with parameters linear or smooth in the
         forecast, `FlowCalibrator`, from 2 000 rows on a second one of 12 hats, `DensityCalibrator`, and with features
         `BoostedCalibrator`. With fewer rows also e-logistic, 64 thresholds that know where outcomes heap and end
-        whatever is forecast: a bold one, weighed only beyond those 6 nats, and left out if unseen outcomes are more
+        whatever is forecast: a bold one, weighed only beyond those 7 nats, and left out if unseen outcomes are more
         probable under the others and the map. The forecasts as they are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.

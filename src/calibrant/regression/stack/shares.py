@@ -12,7 +12,7 @@ from ..._checks import Array
 from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
 
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
-_CLEAR = 6.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
+_CLEAR = 7.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
 _LEAST = 0.02  # candidates with less weight are dropped
 _LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
 
