@@ -27,8 +27,9 @@ from calibrant import (
     save,
 )
 from calibrant.regression.flow import FlowCalibrator
-from calibrant.regression.stack.calibrator import StackCalibrator, _gain, _kept, best_shares
+from calibrant.regression.stack.calibrator import BOLD, StackCalibrator, default_candidates
 from calibrant.regression.stack.candidates import ScoreMixtureCalibrator, _parameters, _Problem
+from calibrant.regression.stack.shares import best_shares, gain, kept, ways_to_share
 from calibrant.store.codec import Decoder, Encoder
 from experiments.song2019.toy.toy import toy
 
@@ -86,10 +87,46 @@ def test_weights_are_visible_and_explained(data):
 
 
 def test_small_weights_go_and_the_base_keeps_its_premium():
-    assert _kept(np.array([0.01, 0.79, 0.19, 0.01]), 99.0) == pytest.approx(
-        np.array([0.00196, 0.79, 0.19, 0]) / 0.98196
-    )
-    assert _kept(np.array([0.5, 0.5]), 99.0) == pytest.approx([0.5, 0.5])
+    assert kept(np.array([0.01, 0.79, 0.19, 0.01]), 99.0) == pytest.approx(np.array([0.00196, 0.79, 0.19, 0]) / 0.98196)
+    assert kept(np.array([0.5, 0.5]), 99.0) == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.parametrize(("rows", "least"), [(100, 0.05), (1999, 0.05), (2000, 0.02)])
+def test_more_weight_is_needed_where_few_rows_show_that_the_base_is_wrong(rows, least):
+    for share in (0.99 * least, 1.01 * least):
+        y = np.arange(10_000) < 10_000 * share
+        logs = np.log(np.column_stack([np.full(10_000, 1e-3), np.where(y, 1e-9, 1.0), np.where(y, 1.0, 1e-9)]))
+        (shares,) = ways_to_share(logs, np.ones(10_000), np.full(3, True), rows)
+        assert (shares[2] > 0) == (share > least)
+
+
+@pytest.mark.parametrize("nats", [6.9, 7.3])
+def test_bold_candidates_need_a_base_that_is_clearly_wrong(nats):
+    logs = np.array([0.0, -0.001, nats / 1000]) + np.zeros((1000, 3))  # nearly all goes to the third
+    w, equal = np.ones(1000), np.full(3, 0.1)
+    ways = list(ways_to_share(logs, w, np.array([True, True, False]), 1000.0))
+    trusted = np.append(best_shares(logs[:, :2], w, equal[:2] if nats > 7 else np.array([1.0, 0.1])), 0.0)
+    assert np.array_equal(ways[-1], kept(trusted, 1000.0))
+    assert len(ways) == 1 + (nats > 7)
+    if nats > 7:
+        assert np.array_equal(ways[0], kept(best_shares(logs, w, equal), 1000.0, 0.05))
+        assert ways[0][2] > 0.9
+
+
+def test_few_rows_show_where_outcomes_heap():
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=2150), rng.normal(size=2150)
+    y, law = np.minimum(np.exp(0.5 * x + 0.5 * noise), 2.0), Normal(1.0 + 0.4 * x, 0.7)
+    stack = StackCalibrator().fit(law[:150], y[:150])
+    careful = StackCalibrator({k: c for k, c in default_candidates().items() if k != BOLD}).fit(law[:150], y[:150])
+    assert stack.weights_[BOLD] > 0.1
+    gained = metrics.nll(y[150:], careful.transform(law[150:])) - metrics.nll(y[150:], stack.transform(law[150:]))
+    assert gained > 0.03
+
+
+def test_where_nothing_is_wrong_nothing_bold_is_weighed(rng):
+    mu = rng.normal(size=100)
+    assert StackCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=100)).weights_[BOLD] == 0
 
 
 def test_law_is_the_mixture_of_the_candidates(data):
@@ -188,12 +225,10 @@ def test_what_no_candidate_mends_a_map_of_all_does():
 
 
 def test_outcomes_that_nobody_thought_possible_say_nothing_of_the_map():
-    assert np.array_equal(
-        _gain(np.array([-np.inf, -1.0, -np.inf]), np.array([-np.inf, -0.5, -2.0])), [0.0, 0.5, np.inf]
-    )
+    assert np.array_equal(gain(np.array([-np.inf, -1.0, -np.inf]), np.array([-np.inf, -0.5, -2.0])), [0.0, 0.5, np.inf])
 
 
-def test_nothing_is_mapped_without_a_gain(data):
+def test_nothing_is_mapped_without_again(data):
     mu, sigma, y = data
     assert StackCalibrator().fit(Normal(mu, sigma), y).rest_ is None
 
@@ -389,3 +424,4 @@ def test_many_rows_bring_a_candidate_with_closer_knots(rng, rows):
     mu = rng.uniform(0, 10, rows)
     stack = StackCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=rows))
     assert ("flow of hats" in stack.weights_) == (rows == 2000)
+    assert (BOLD in stack.weights_) == (rows < 2000)

@@ -22,15 +22,15 @@ from ..boosted.calibrator import BoostedCalibrator
 from ..density import DensityCalibrator
 from ..features import distinct
 from ..flow import FlowCalibrator
-from ..held_out import TRUST_IN_BASE, base_premium, held_out_splits
+from ..held_out import held_out_splits
 from ..quantile import QuantileCalibrator
 from .candidates import ScoreMixtureCalibrator
+from .shares import gain, ways_to_share
 
 BASE = "base"
+BOLD = "e-logistic"  # weighed only where the base is clearly wrong
 FEWEST_ROWS = 15
-MANY_ROWS = 2_000  # from which on a flow with closer knots competes too
-_TRUST = 0.1  # rows' worth of weight given in advance to each candidate
-_LEAST = 0.02  # candidates with less weight are dropped
+MANY_ROWS = 2_000  # from which on a flow with closer knots competes, and the bold one no more
 
 
 def default_candidates(*, features: bool = False, many: bool = False) -> dict[str, RegressionCalibrator]:
@@ -46,6 +46,8 @@ def default_candidates(*, features: bool = False, many: bool = False) -> dict[st
     }
     if many:
         found["flow of hats"] = FlowCalibrator(12, bumps="hats", penalty=1.0)
+    else:
+        found[BOLD] = DensityCalibrator("logistic", 64, base_map=None, penalty=0.01)
     return found | ({"boosted": BoostedCalibrator()} if features else {})
 
 
@@ -56,9 +58,10 @@ class StackCalibrator(PitWatched):
         \omega = \arg\max \sum_i w_i \ln \sum_k \omega_k f_k^{(-i)}(y_i) + \sum_k \alpha_k \ln \omega_k
 
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
-    and 1 500 rows), :math:`\alpha` is 1 for the base and 0.1 for the rest. The problem is concave and solved by EM.
-    Candidates below 2 % are dropped, the others are fitted again on all rows. The base always keeps 0.2 rows' worth.
-    Where the PIT values of unseen outcomes under the mixture are off by more than chance, the map of
+    and 1 500 rows), :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 7 nats over it on
+    these rows together. The problem is concave and solved by EM. Candidates below 2 % are dropped, below 5 % beyond
+    those 7 nats and with fewer than 2 000 rows; the others are fitted again on all rows. The base always keeps 0.2
+    rows' worth. Where the PIT values of unseen outcomes under the mixture are off by more than chance, the map of
     `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it gains more than one
     standard error on the other.
 
@@ -74,7 +77,9 @@ class StackCalibrator(PitWatched):
     candidates : None, list of calibrators, or dict of them by name
         None: a quantile map, one or two normal laws of the normal scores with parameters linear or smooth in the
         forecast, `FlowCalibrator`, from 2 000 rows on a second one of 12 hats, `DensityCalibrator`, and with features
-        `BoostedCalibrator`. The forecasts as they are always compete, as "base".
+        `BoostedCalibrator`. With fewer rows also e-logistic, 64 thresholds that know where outcomes heap and end
+        whatever is forecast: a bold one, weighed only beyond those 7 nats, and left out if unseen outcomes are more
+        probable under the others and the map. The forecasts as they are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
     features : bool, default False
@@ -160,25 +165,30 @@ class StackCalibrator(PitWatched):
             shares[0], self.held_out_, self.pit_distances_ = 1.0, np.full(len(shares), np.nan), (np.nan, np.nan)
             self.rest_: QuantileCalibrator | None = QuantileCalibrator().fit(sample.laws, sample.y, sample_weight=w)
         else:
-            shares = self._weigh(sample, list(candidates.values()))
+            shares = self._weigh(sample, candidates)
         self.weights_ = dict(zip([BASE, *candidates], shares.tolist(), strict=True))
         self.calibrators_ = {
             name: sample.fitted(calibrator) for name, calibrator in candidates.items() if self.weights_[name] > 0
         }
 
-    def _weigh(self, sample: _Sample, candidates: list[RegressionCalibrator]) -> Array:
+    def _weigh(self, sample: _Sample, candidates: dict[str, RegressionCalibrator]) -> Array:
         """Shares under which unseen outcomes are most probable, and the map of what is left."""
         parts, laws = [], []
         for train, test in held_out_splits(len(sample.y), self.random_state):
             part, new = sample.part(test), sample.part(train)
             parts.append(part)
-            laws.append([part.laws, *(transform_with(new.fitted(c), part.laws, X=part.X) for c in candidates)])
+            made = (transform_with(new.fitted(one), part.laws, X=part.X) for one in candidates.values())
+            laws.append([part.laws, *made])
         logs = np.concatenate([_log_likelihoods(each, part) for each, part in zip(laws, parts, strict=True)])
         w = np.concatenate([part.weights for part in parts])
         self.held_out_ = w @ logs / w.sum()
-        shares = _kept(best_shares(logs, w, _trust(len(candidates))), float(sample.weights.sum()))
-        mixed = [part._replace(laws=_mixture(each, shares)) for each, part in zip(laws, parts, strict=True)]
-        halves = _halves(parts, mixed)
+        careful = np.array([True] + [self.candidates is not None or name != BOLD for name in candidates])
+        ways: list[_Way] = []
+        for shares in ways_to_share(logs, w, careful, float(sample.weights.sum())):
+            ways.append(_Way.of(shares, laws, parts))
+            if not ways[0].halves.map_is_better:  # what a map sharpens need not be bold
+                break
+        shares, mixed, halves = max(ways, key=lambda way: way.halves.log_likelihood)
         self.rest_ = _map_of(mixed) if halves.map_is_better else None
         self.pit_distances_ = pit_distances(self, halves.unseen(mapped=self.rest_ is not None))
         return shares
@@ -207,34 +217,6 @@ class StackCalibrator(PitWatched):
         shares = sorted(self.weights_.items(), key=lambda item: -item[1])
         told = ", ".join(f"{100 * share:.0f} % {name}" for name, share in shares if share >= 0.005)
         return told if self.rest_ is None else f"{told}, then a quantile map of all"
-
-
-def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
-    r"""Weights of a mixture with the highest likelihood, by EM; ``trust`` are pseudo-counts.
-
-    Parameters
-    ----------
-    logs : ndarray (n, c)
-        Log densities of n outcomes under c laws.
-    weights : ndarray (n,)
-    trust : ndarray (c,)
-
-    Examples
-    --------
-    >>> best_shares(np.log([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]), np.ones(3), np.zeros(2)).round(3)
-    array([0.708, 0.292])
-    """
-    top = logs.max(axis=1, keepdims=True)
-    density = np.exp(logs - np.where(np.isfinite(top), top, 0.0)).T
-    shares = np.full(len(density), 1 / len(density))
-    for _ in range(5000):
-        mixed = np.maximum(shares @ density, np.finfo(float).tiny)
-        updated = (shares * (density @ (weights / mixed)) + trust) / (weights.sum() + trust.sum())
-        change = np.abs(updated - shares).max()
-        shares = updated / updated.sum()
-        if change < 1e-9:
-            break
-    return shares
 
 
 class _Sample(NamedTuple):
@@ -280,7 +262,7 @@ def _map_of(parts: list[_Sample]) -> QuantileCalibrator:
 
 
 class _Halves(NamedTuple):
-    """PIT intervals of outcomes before, after and mapped, the gains of the map in nats, and weights.
+    """PIT intervals of outcomes before, after and mapped, log likelihoods of the last two (n, 2), and weights.
 
     The map is learned from every second outcome for the others.
     """
@@ -288,15 +270,21 @@ class _Halves(NamedTuple):
     before: Array
     after: Array
     mapped: Array
-    gain: Array
+    logs: Array
     weights: Array
 
     @property
     def map_is_better(self) -> bool:
         """Whether the map gains more than one standard error."""
-        mean = self.weights @ self.gain / self.weights.sum()
-        spread = np.sqrt(self.weights @ np.square(self.gain - mean) / self.weights.sum())
+        gains = gain(*self.logs.T)
+        mean = self.weights @ gains / self.weights.sum()
+        spread = np.sqrt(self.weights @ np.square(gains - mean) / self.weights.sum())
         return bool(mean > spread / np.sqrt(effective_rows(self.weights)))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of the outcomes, mapped if that is better."""
+        return float(self.weights @ self.logs[:, int(self.map_is_better)])
 
     def unseen(self, *, mapped: bool) -> Unseen:
         """What is told of the PIT values."""
@@ -311,27 +299,23 @@ def _halves(parts: list[_Sample], mixed: list[_Sample]) -> _Halves:
         for part, mixture in zip(parts, mixed, strict=True):
             own, made = part.every(second), mixture.every(second)
             laws = [own.laws, made.laws, fitted.transform(made.laws)]
-            gain = _gain(*_log_likelihoods(laws[1:], own).T)
-            found.append((*(pit(own.y, law, kind="interval") for law in laws), gain, own.weights))
+            logs = _log_likelihoods(laws[1:], own)
+            found.append((*(pit(own.y, law, kind="interval") for law in laws), logs, own.weights))
     return _Halves(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 
-def _gain(before: Array, after: Array) -> Array:
-    """Differences of logs; 0 where both are the log of 0."""
-    with np.errstate(invalid="ignore"):
-        gain = after - before
-    return np.where(np.isnan(gain), 0.0, gain)
+class _Way(NamedTuple):
+    """Shares, the held-out rows with their mixtures as forecasts, and what is seen of these."""
 
+    shares: Array
+    mixed: list[_Sample]
+    halves: _Halves
 
-def _trust(candidates: int) -> Array:
-    return np.array([TRUST_IN_BASE] + [_TRUST] * candidates)
-
-
-def _kept(shares: Array, rows: float) -> Array:
-    """Small shares go, the base keeps its premium."""
-    kept = np.where(shares < _LEAST, 0.0, shares)
-    kept[0] = max(kept[0], base_premium(rows) * kept.sum())
-    return np.asarray(kept / kept.sum())
+    @classmethod
+    def of(cls, shares: Array, laws: list[list[Distribution]], parts: list[_Sample]) -> _Way:
+        """Mix the laws of each part by these shares."""
+        mixed = [part._replace(laws=_mixture(each, shares)) for each, part in zip(laws, parts, strict=True)]
+        return cls(shares, mixed, _halves(parts, mixed))
 
 
 def _log_likelihoods(laws: list[Distribution], part: _Sample) -> Array:

@@ -1,0 +1,86 @@
+"""Shares of the candidates of a stack: those under which unseen outcomes are most probable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ..._checks import Array
+from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
+
+_TRUST = 0.1  # rows' worth of weight given in advance to each candidate
+_CLEAR = 7.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
+_LEAST = 0.02  # candidates with less weight are dropped
+_LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
+
+
+def ways_to_share(logs: Array, weights: Array, careful: NDArray[np.bool_], rows: float) -> Iterator[Array]:
+    """Shares of candidates, the base first, from log densities (n, c) of unseen outcomes.
+
+    Where the mixture clearly beats the base, all are trusted alike; if bold ones then have weight, the careful ones
+    alone are a second way. Else the base is trusted, and careful ones only are weighed.
+
+    >>> [way.round(2) for way in ways_to_share(np.zeros((9, 3)), np.ones(9), np.array([True, True, False]), 9.0)]
+    [array([0.91, 0.09, 0.  ])]
+    """
+    least = _LEAST_OF_FEW if rows < ONE_SPLIT else _LEAST
+    trust = np.full(logs.shape[1], _TRUST)
+    shares = best_shares(logs, weights, trust)
+    if weights @ gain(logs[:, 0], logsumexp(logs, axis=1, b=shares)) <= _CLEAR:
+        trust[0], least = TRUST_IN_BASE, _LEAST
+        shares = _of_some(logs, weights, trust, careful)
+    yield kept(shares, rows, least)
+    if (kept(shares, rows, least)[~careful] > 0).any():
+        yield kept(_of_some(logs, weights, trust, careful), rows, least)
+
+
+def _of_some(logs: Array, weights: Array, trust: Array, some: NDArray[np.bool_]) -> Array:
+    """Best shares of some candidates; the others have none."""
+    shares = np.zeros(len(some))
+    shares[some] = best_shares(logs[:, some], weights, trust[some])
+    return shares
+
+
+def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
+    r"""Weights of a mixture with the highest likelihood, by EM; ``trust`` are pseudo-counts.
+
+    Parameters
+    ----------
+    logs : ndarray (n, c)
+        Log densities of n outcomes under c laws.
+    weights : ndarray (n,)
+    trust : ndarray (c,)
+
+    Examples
+    --------
+    >>> best_shares(np.log([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]), np.ones(3), np.zeros(2)).round(3)
+    array([0.708, 0.292])
+    """
+    top = logs.max(axis=1, keepdims=True)
+    density = np.exp(logs - np.where(np.isfinite(top), top, 0.0)).T
+    shares = np.full(len(density), 1 / len(density))
+    for _ in range(5000):
+        mixed = np.maximum(shares @ density, np.finfo(float).tiny)
+        updated = (shares * (density @ (weights / mixed)) + trust) / (weights.sum() + trust.sum())
+        change = np.abs(updated - shares).max()
+        shares = updated / updated.sum()
+        if change < 1e-9:
+            break
+    return shares
+
+
+def kept(shares: Array, rows: float, least: float = _LEAST) -> Array:
+    """Small shares go, the base keeps its premium."""
+    left = np.where(shares < least, 0.0, shares)
+    left[0] = max(left[0], base_premium(rows) * left.sum())
+    return np.asarray(left / left.sum())
+
+
+def gain(before: Array, after: Array) -> Array:
+    """Differences of logs; 0 where both are the log of 0."""
+    with np.errstate(invalid="ignore"):
+        gain = after - before
+    return np.where(np.isnan(gain), 0.0, gain)
