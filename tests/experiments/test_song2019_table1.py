@@ -14,7 +14,8 @@ from experiments.real_data.protocol import thinned_splits
 from experiments.song2019.table1 import __main__ as command
 from experiments.song2019.table1.cell import CROSS, OURS, PUBLISHED
 from experiments.song2019.table1.forecasts import PaperNet, net
-from experiments.song2019.table1.table import Pair, page
+from experiments.song2019.table1.pair import Pair
+from experiments.song2019.table1.table import page
 
 
 def _cell(shift=0.0):
@@ -50,6 +51,25 @@ def test_finished_cells_are_not_run_again_and_can_be_told_by_themselves(tmp_path
     assert [(row["base"], row["splits"]) for row in result["rows"]] == [("OLS", 3), ("GPR", 2)]
     assert result["rows"][0]["mean and error"]["none"]["NLL"] == pytest.approx([6.0, 1 / np.sqrt(3)])
     assert "| diabetes | 3 | 5.370 | 5.780 | 5.340 | 6.000 ± 0.577 |" in (tmp_path / "table1.md").read_text()
+
+
+def test_pairs_that_are_not_run_keep_their_row_and_the_commit_that_made_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "cell", lambda *task: _cell(task[2]))
+    given = ["--sets", "diabetes", "--splits", "2", "--jobs", "1", "--out", str(tmp_path)]
+    command.main([*given, "--bases", "OLS,ridge"])
+    path = tmp_path / "table1.json"
+    before = json.loads(path.read_text())
+    before["made"]["commit"] = "abc1234"
+    del before["rows"][1]["paired error of NLL"]
+    path.write_text(json.dumps(before))
+    (tmp_path / "table1.cells.json").unlink()
+    command.main([*given, "--bases", "NN"])
+    ols, ridge, net_ = read_result(tmp_path, "table1")["rows"]
+    assert ols == before["rows"][0] | {"commit": "abc1234"} and ridge["commit"] == "abc1234" and "commit" not in net_
+    assert ols["paired error of NLL"]["stack"] == 0 and ridge["paired error of NLL"]["stack"] is None
+    text = (tmp_path / "table1.md").read_text()
+    assert "Made at abc1234: diabetes x OLS, diabetes x ridge." in text
+    assert text.count("| diabetes | 2 | 5.370 | 5.780 | 5.340 | 5.500 ± 0.500 |") == 1
 
 
 def test_without_a_data_folder_it_says_so(monkeypatch, capsys):

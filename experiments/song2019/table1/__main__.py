@@ -12,7 +12,8 @@ and targets as they are; Gaussian process regression (an isotropic RBF kernel an
 That the net's targets are not standardised the paper does not say: it was read off its numbers of the uncalibrated net,
 one split of each set compared, before any calibrator was tried on it. Epochs, batches and early stopping, of which it
 says nothing either, are the defaults of DropoutMLP. A base that is better than the paper's leaves less to gain.
-A finished cell is kept: a run that is begun again goes on where it stopped.
+A finished cell is kept: a run that is begun again goes on where it stopped, and pairs of which no cell is there keep
+their row of the table that is, with the commit that made it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...cells import Cells, write_result
+from ...cells import Cells, read_result, write_result
 from ...data import BUNDLED
 from .cell import PARTS, cell
 from .options import chosen_pairs, folder_of, parser
-from .table import Pair, headlines, page, verdict
+from .pair import KeptPair, Pair
+from .paper import PAIRS
+from .table import headlines, made_before, page, verdict
 
 QUICK = {"sets": BUNDLED, "bases": "OLS", "splits": 2}
 
@@ -52,17 +55,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     cells = Cells(options.out / f"table1{'-quick' if options.quick else ''}.cells.json")
     for count, name in enumerate(cells.run({} if options.done else tasks, cell, options.jobs), 1):
         print(f"{count:4d} {name}", flush=True)
-    return _told(chosen, cells, options)
+    return _told(_pairs(cells, options), options)
 
 
-def _told(chosen: Sequence[tuple[str, str]], cells: Cells, options: argparse.Namespace) -> int:
-    """Print and write what the finished cells say."""
+def _pairs(cells: Cells, options: argparse.Namespace) -> list[Pair]:
+    """Of the finished cells; of pairs that have none, what the results that are there say."""
+    before = None if options.quick else read_result(options.out, "table1")
+    commit = before["made"]["commit"] if before else ""
+    kept = {(row["set"], row["base"]): {"commit": commit, **row} for row in (before or {}).get("rows", [])}
     pairs = []
-    for name, base in chosen:
+    for name, base in PAIRS:
         found = cells.whole(f"{name}/{base}", PARTS)
-        pairs += [Pair.of(name, base, found)] if found else []
+        if found:
+            pairs.append(Pair.of(name, base, found))
+        elif (name, base) in kept:
+            pairs.append(KeptPair.of_row(kept[name, base]))
+    return pairs
+
+
+def _told(pairs: Sequence[Pair], options: argparse.Namespace) -> int:
+    """Print and write what was found."""
     claims = list(verdict(pairs)) if pairs else ["      no cell is finished"]
-    text = [*page(pairs), "", *(f"- {claim}" for claim in claims)]
+    text = [*page(pairs), "", *(f"- {claim}" for claim in claims), *made_before(pairs)]
     print("", *text, sep="\n")
     if not options.quick:
         result: dict[str, Any] = {
