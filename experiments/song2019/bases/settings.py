@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -15,11 +14,11 @@ from calibrant.forecasters import DropoutMLP
 from calibrant.forecasters.scaling import Scaling
 
 from ..table1.net import AdadeltaNet
+from ..table1.process import CodeProcess
 
 Array = NDArray[np.float64]
 Make = Callable[[Array, Array, int], Any]  # training rows, their targets, a seed
 INPUTS = ("raw", "standardised")
-LENGTHS, CLIMBED = np.geomspace(1e-3, 1e4, 15), 3
 
 
 class PlainNet(DropoutMLP):
@@ -54,20 +53,6 @@ def _process(lengths: bool) -> Make:
     return make
 
 
-def code_process(X: Array, y: Array, seed: int) -> GaussianProcessRegressor:
-    """That of the first author's code; its 32 restarts are a search for the top, which is sought over lengths here."""
-    kernel = ConstantKernel(float(np.std(y))) * RBF() + WhiteKernel()
-    starts = np.log([[np.mean(y**2), length, 0.1 * np.var(y)] for length in LENGTHS])
-
-    def climbed(loss: Callable[..., Any], start: Array, bounds: Array) -> tuple[Array, float]:
-        tried = sorted([start, *starts], key=lambda theta: float(loss(theta, eval_gradient=False)))[:CLIMBED]
-        ends = [minimize(loss, theta, method="L-BFGS-B", jac=True, bounds=bounds) for theta in tried]
-        best = min(ends, key=lambda end: float(end.fun))
-        return best.x, float(best.fun)
-
-    return GaussianProcessRegressor(kernel, alpha=0.01, optimizer=climbed, random_state=seed)
-
-
 MODELS: dict[str, dict[str, Make]] = {
     "NN": {
         "Adadelta 1": _adadelta(1.0),
@@ -79,6 +64,6 @@ MODELS: dict[str, dict[str, Make]] = {
     "GPR": {
         "one length": _process(lengths=False),
         "a length each": _process(lengths=True),
-        "the code's": code_process,
+        "the code's": lambda X, y, seed: CodeProcess(),
     },
 }
