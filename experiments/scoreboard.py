@@ -34,6 +34,7 @@ OTHERS = {
     "classification": "class probabilities: the choice against the best single method",
     "mcgrad": "class probabilities put right with the features beside them, and MCGrad's",
     "song2019.adam": "GP-Beta by the paper's own optimiser, Adam: the same NLL as by ours, a step in closed form",
+    "song2019.bases": "the net and the Gaussian process that the paper's uncalibrated numbers tell of",
     "swapped": "the joint calibration of three classes: what the test sees",
     "bella": "which measure sees which fault",
     "scipy_families": "every family of scipy: right, or refused in a line",

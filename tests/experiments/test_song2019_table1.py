@@ -7,14 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.distributions import Normal
 from experiments.cells import Cells, read_result
-from experiments.data import Dataset, load
+from experiments.data import Dataset
 from experiments.real_data.protocol import thinned_splits
 from experiments.song2019.table1 import __main__ as command
 from experiments.song2019.table1.cell import CROSS, OURS, PUBLISHED
-from experiments.song2019.table1.forecasts import PaperNet, net
-from experiments.song2019.table1.table import Pair, page
+from experiments.song2019.table1.pair import Pair
+from experiments.song2019.table1.table import page
 
 
 def _cell(shift=0.0):
@@ -25,7 +24,7 @@ def _cell(shift=0.0):
 def test_the_quick_run_mends_least_squares_and_is_kept(tmp_path, capsys):
     command.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
     cells = json.loads((tmp_path / "table1-quick.cells.json").read_text())
-    assert list(cells) == [f"diabetes/OLS/{split}/{part}" for split in (0, 1) for part in ("published", "ours")]
+    assert list(cells) == [f"diabetes/OLS/{split}/{part}" for part in ("published", "ours") for split in (0, 1)]
     whole = Cells(tmp_path / "table1-quick.cells.json").whole("diabetes/OLS", ("published", "ours"))
     nll = {name: np.mean([cell[name]["NLL"] for cell in whole]) for name in whole[0]}
     assert nll["isotonic"] > nll["none"] + 0.2  # its density is rough, as in the paper
@@ -39,7 +38,7 @@ def test_finished_cells_are_not_run_again_and_can_be_told_by_themselves(tmp_path
     monkeypatch.setattr(command, "cell", lambda *task: asked.append(task[:4]) or _cell(task[2]))
     given = ["--sets", "diabetes", "--jobs", "1", "--out", str(tmp_path)]
     command.main([*given, "--bases", "OLS,GPR", "--splits", "2"])
-    parts = [(split, base, part) for split in (0, 1) for base in ("OLS", "GPR") for part in ("published", "ours")]
+    parts = [(split, base, part) for part in ("published", "ours") for split in (0, 1) for base in ("OLS", "GPR")]
     assert asked == [("diabetes", base, split, part) for split, base, part in parts]
     command.main([*given, "--bases", "OLS", "--splits", "3", "--part", "ours"])
     command.main([*given, "--bases", "OLS", "--splits", "3"])
@@ -50,6 +49,25 @@ def test_finished_cells_are_not_run_again_and_can_be_told_by_themselves(tmp_path
     assert [(row["base"], row["splits"]) for row in result["rows"]] == [("OLS", 3), ("GPR", 2)]
     assert result["rows"][0]["mean and error"]["none"]["NLL"] == pytest.approx([6.0, 1 / np.sqrt(3)])
     assert "| diabetes | 3 | 5.370 | 5.780 | 5.340 | 6.000 ± 0.577 |" in (tmp_path / "table1.md").read_text()
+
+
+def test_pairs_that_are_not_run_keep_their_row_and_the_commit_that_made_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "cell", lambda *task: _cell(task[2]))
+    given = ["--sets", "diabetes", "--splits", "2", "--jobs", "1", "--out", str(tmp_path)]
+    command.main([*given, "--bases", "OLS,ridge"])
+    path = tmp_path / "table1.json"
+    before = json.loads(path.read_text())
+    before["made"]["commit"] = "abc1234"
+    del before["rows"][1]["paired error of NLL"]
+    path.write_text(json.dumps(before))
+    (tmp_path / "table1.cells.json").unlink()
+    command.main([*given, "--bases", "NN"])
+    ols, ridge, net_ = read_result(tmp_path, "table1")["rows"]
+    assert ols == before["rows"][0] | {"commit": "abc1234"} and ridge["commit"] == "abc1234" and "commit" not in net_
+    assert ols["paired error of NLL"]["stack"] == 0 and ridge["paired error of NLL"]["stack"] is None
+    text = (tmp_path / "table1.md").read_text()
+    assert "Made at abc1234: diabetes x OLS, diabetes x ridge." in text
+    assert text.count("| diabetes | 2 | 5.370 | 5.780 | 5.340 | 5.500 ± 0.500 |") == 1
 
 
 def test_without_a_data_folder_it_says_so(monkeypatch, capsys):
@@ -76,13 +94,3 @@ def test_rows_of_a_set_are_thinned_to_what_a_base_can_bear():
     large = Dataset("large", "regression", rng.normal(size=(2000, 1)), rng.normal(size=2000), ("x",))
     [split] = thinned_splits(large, 1, most=(750, None))
     assert (len(split.train), len(split.test)) == (750, 500) and not set(split.train) & set(split.test)
-
-
-def test_the_net_has_targets_as_they_are_and_one_noise_in_all_folds():
-    pytest.importorskip("torch")
-    data = load("diabetes")
-    made = net(331, 0, hidden=(8,), max_epochs=3, n_passes=20)
-    assert isinstance(made, PaperNet) and made.precision == pytest.approx(0.5 / (2 * 331 * 1e-4))
-    law = made.fit(data.X[:200], data.y[:200]).predict_dist(data.X[200:])
-    assert isinstance(law, Normal) and made.target_.scale.tolist() == [1.0] and made.target_.mean.tolist() == [0.0]
-    assert np.all(law.scale >= np.sqrt(2 * 331 * 1e-4 / 0.5) - 1e-9)

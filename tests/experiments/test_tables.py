@@ -7,8 +7,9 @@ import pytest
 
 from calibrant import Normal, metrics
 from experiments.song2019.table1.cell import measure
+from experiments.song2019.table1.pair import Pair
 from experiments.song2019.table1.paper import PAIRS, PAPER, SETS
-from experiments.song2019.table1.table import Pair, harmful, verdict
+from experiments.song2019.table1.table import harmful, verdict
 from experiments.stack.sets import Change
 from experiments.stack.sets import verdict as stack_verdict
 

@@ -25,8 +25,9 @@ from ...cells import Cells, claim, write_result
 from ...data import BUNDLED
 from ..table1.cell import INDUCING, NONE
 from ..table1.options import chosen_pairs, folder_of, parser
+from ..table1.pair import Pair
 from ..table1.paper import BASES
-from ..table1.table import WANTED_PUBLISHED, Pair, missed_pairs
+from ..table1.table import WANTED_PUBLISHED, missed_pairs
 from .forecasts import forecast
 
 Task = tuple[str, str, int]
@@ -114,7 +115,7 @@ def _page(pairs: Sequence[Pair], names: Sequence[str]) -> Iterator[str]:
     yield "|---|---" + "|---:" * (len(head) - 2) + "|"
     for pair in pairs:
         rise, error = pair.rise(pair.best(names))
-        cells = [pair.set, BASES[pair.base], str(len(pair.scores[NONE]))]
+        cells = [pair.set, BASES[pair.base], str(pair.splits)]
         cells += [f"{value:.2f}" for value in (pair.printed["NLL"].base, pair.printed["NLL"].gp_beta)]
         cells += [f"{pair.mean(name)[0]:.3f} ± {pair.error(name)[0]:.3f}" for name in pair.scores]
         yield f"| {' | '.join([*cells, f'{-rise:.3f} ± {error:.3f}', f'{pair.paper_gain:.2f}'])} |"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...data import load
 from ...real_data.protocol import thinned_splits
 from ..table1.cell import ALL, MOST_OF
-from ..table1.forecasts import bases, fitted, net
+from ..table1.forecasts import fitted, paper_base
 
 Array = NDArray[np.float64]
 
@@ -53,16 +53,13 @@ def _made(name: str, base: str, number: int, folder: Path | None) -> Forecast:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of length scales at their bounds
         if base == "OLS":  # the deviation is that of out-of-fold residuals
-            model = fitted(dataset, bases(None)[base], split)
+            model = fitted(dataset, paper_base(base, number, None), split)
             laws = [model.predict_dist(rows, calibrated=False) for rows in (X, dataset.X[split.test])]
-        elif base == "NN":
-            one = net(len(y), number).fit(X, y)
-            laws = [one.predict_dist(rows) for rows in (X, dataset.X[split.test])]
+            pairs = [(law.mean(), law.std()) for law in laws]
         else:
-            plain = bases(None)[base].fit(X, y)
-            pairs = (plain.predict(rows, return_std=True) for rows in (X, dataset.X[split.test]))
-            return _joined(*pairs, y, dataset.y[split.test])
-    return _joined(*((law.mean(), law.std()) for law in laws), y, dataset.y[split.test])
+            plain = paper_base(base, number, None).fit(X, y)
+            pairs = [plain.predict(rows, return_std=True) for rows in (X, dataset.X[split.test])]
+    return _joined(*pairs, y, dataset.y[split.test])
 
 
 def _joined(old: tuple[Array, Array], new: tuple[Array, Array], y: Array, new_y: Array) -> Forecast:

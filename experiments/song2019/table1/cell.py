@@ -18,7 +18,7 @@ from calibrant.distributions import Distribution
 from ...data import load
 from ...real_data.protocol import MAX_TRAIN, thinned_splits
 from ..toy.table import CALIBRATORS
-from .forecasts import bases, fitted, net
+from .forecasts import fitted, paper_base
 
 Array = NDArray[np.float64]
 NONE, INDUCING = "none", (8, 16, 32, 64)
@@ -50,7 +50,7 @@ def cell(
     X, y, X_new, y_new = dataset.X[split.train], dataset.y[split.train], dataset.X[split.test], dataset.y[split.test]
     with unwatched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of length scales at their bounds; the table shows what becomes of PIT values
-        model = fitted(dataset, net(len(y), number, **small) if base == "NN" else bases(cache)[base], split)
+        model = fitted(dataset, paper_base(base, number, cache, **small), split)
         new, same = (model.predict_dist(rows, calibrated=False) for rows in (X_new, X))
         old, y_old = model.oof_forecasts_, y[model.oof_rows_]
         cross: dict[str, Callable[[], Calibrator]] = (

@@ -3,86 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...cells import claim, known
+from ...cells import claim
 from ...scoreboard import headline
 from .cell import CROSS, GP_BETAS, NONE, OURS
-from .paper import BASES, MEASURES, PAPER, Printed
+from .pair import NOT_PRINTED, Pair
+from .paper import BASES, MEASURES
 
-Array = NDArray[np.float64]
 MOST_HARM, MOST_NOISE = 0.01, 0.05
 RECOMMENDED = "stack"  # named beforehand, not picked on test rows
 WANTED_PUBLISHED, WANTED_OURS = 16, 20  # of 23 pairs
-NOT_PRINTED = dict.fromkeys(MEASURES, Printed(np.nan, np.nan, np.nan))
-
-
-class Pair(NamedTuple):
-    """One set with one base: by method, the measures of each split, (splits, measures)."""
-
-    set: str
-    base: str
-    scores: dict[str, Array]
-
-    @classmethod
-    def of(cls, name: str, base: str, cells: Sequence[dict[str, dict[str, float]]]) -> Pair:
-        """From the finished cells of the pair."""
-        columns = {key: [[cell[key][measure] for measure in MEASURES] for cell in cells] for key in cells[0]}
-        return cls(name, base, {key: np.array(rows) for key, rows in columns.items()})
-
-    def mean(self, name: str) -> Array:
-        """Mean scores over the splits."""
-        return np.asarray(self.scores[name].mean(axis=0))
-
-    def error(self, name: str) -> Array:
-        """Their standard errors."""
-        return _error(self.scores[name])
-
-    def rise(self, name: str) -> tuple[float, float]:
-        """Mean rise of the NLL over the base's, and its paired standard error."""
-        rises = self.scores[name][:, :1] - self.scores[NONE][:, :1]
-        return float(rises.mean()), float(_error(rises)[0])
-
-    def best(self, names: Sequence[str]) -> str:
-        """The method with the lowest mean NLL."""
-        return min((name for name in names if name in self.scores), key=lambda name: float(self.mean(name)[0]))
-
-    @property
-    def printed(self) -> dict[str, Printed]:
-        """The paper's numbers by measure."""
-        return PAPER.get(self.base, {}).get(self.set, NOT_PRINTED)
-
-    @property
-    def paper_gain(self) -> float:
-        """By how much the paper's best GP-Beta improves the NLL of its base."""
-        return round(self.printed["NLL"].base - self.printed["NLL"].gp_beta, 2)
-
-    def reaches(self, name: str) -> bool:
-        """Whether the method gains at least as much as the paper's best GP-Beta, within one standard error."""
-        rise, error = self.rise(name)
-        return bool(-rise + np.nan_to_num(error) >= self.paper_gain)
-
-    def is_as_low(self, name: str) -> bool:
-        """Whether the NLL is at or below that of the paper's best GP-Beta, within one standard error."""
-        return bool(self.mean(name)[0] - np.nan_to_num(self.error(name)[0]) <= self.printed["NLL"].gp_beta)
-
-    def summary(self) -> dict[str, Any]:
-        """For the results file."""
-        told = {
-            name: {measure: [float(m), known(e)] for measure, m, e in zip(MEASURES, mean, error, strict=True)}
-            for name, mean, error in ((name, self.mean(name), self.error(name)) for name in self.scores)
-        }
-        return {"set": self.set, "base": self.base, "splits": len(self.scores[NONE]), "mean and error": told}
-
-
-def _error(scores: Array) -> Array:
-    """Standard errors of means; of a single split there is none."""
-    if len(scores) == 1:
-        return np.full(scores.shape[1], np.nan)
-    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(len(scores)))
 
 
 def harmful(pair: Pair, name: str) -> bool:
@@ -101,7 +33,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
         "the best of ours": [(pair, pair.best(OURS)) for pair in printed],
     }
     wanted = dict(zip(every, (WANTED_PUBLISHED, WANTED_OURS), strict=False))
-    numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
+    numbers = sorted(pair.splits for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} splits a pair; where there is one, no error is allowed for"
     for title, chosen in every.items():
         reached, low = (sum(test(pair, name) for pair, name in chosen) for test in (Pair.reaches, Pair.is_as_low))
@@ -174,9 +106,18 @@ def page(pairs: Sequence[Pair]) -> Iterator[str]:
                 yield f"| {' | '.join(_cells(pair, at, measure))} |".replace("nan", "–")
 
 
+def made_before(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Which pairs were not run again, and the code that made them."""
+    kept: dict[str, list[str]] = {}
+    for pair in pairs:
+        if pair.commit:
+            kept.setdefault(pair.commit, []).append(f"{pair.set} x {pair.base}")
+    yield from (f"\nMade at {commit}: {', '.join(names)}." for commit, names in kept.items())
+
+
 def _cells(pair: Pair, at: int, measure: str) -> Iterator[str]:
     yield pair.set
-    yield str(len(pair.scores[NONE]))
+    yield str(pair.splits)
     yield from (_number(value, measure) for value in pair.printed[measure])
     for name in pair.scores:
         mark = " !" if measure == "NLL" and name in OURS and harmful(pair, name) else ""
@@ -184,7 +125,7 @@ def _cells(pair: Pair, at: int, measure: str) -> Iterator[str]:
     if measure == "NLL":
         for name in (pair.best(GP_BETAS), RECOMMENDED):
             rise, error = pair.rise(name)
-            yield f"{-rise:.3f} ± {error:.3f}"
+            yield f"{-rise:.3f} ± {error:.3f}".replace(" ± nan", "")
         yield f"{pair.paper_gain:.2f}"
 
 
