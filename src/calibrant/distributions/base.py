@@ -256,8 +256,7 @@ class Parametric(Distribution):
     def _set_columns(self, **values: Any) -> None:
         """Store parameters as float columns of one length, and the index they came with."""
         columns, index = parameters(values)
-        for name, column in columns.items():
-            object.__setattr__(self, name, column)
+        vars(self).update(columns)
         if index is not None:
             object.__setattr__(self, "_index", index)
 

@@ -26,7 +26,7 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
     Stated quantiles stand for laws in the scores that ask for no more.
     """
     y = nonempty(column(y_true, "y_true"), "y_true")
-    law: Any = dist if isinstance(dist, Stated) else as_distribution(dist)
+    law: Any = dist if isinstance(dist, (Distribution, Stated)) else as_distribution(dist)
     same_length(y, "y_true", len(law))
     return with_weight(y, law, sample_weights(sample_weight, len(y)))
 
