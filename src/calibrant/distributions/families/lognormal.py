@@ -111,13 +111,19 @@ def _part_of_mean(law: LogNormal, z: Array) -> Array:
     log_mean = np.square(scale)
     log_mean *= 0.5
     log_mean += law.loc
-    if max(-log_mean.min(initial=0.0), log_mean.max(initial=0.0)) > FAR_LOG_MEAN or scale.max(initial=0.0) > WIDE:
-        return 2 * (np.exp(log_mean + log_ndtr(z - scale)) - np.exp(log_mean + log_ndtr(scale * (-1 / ROOT_2))))
     out = _balance(z - scale)
     half = scale * 0.5
     out += erf(half, out=half)
-    out *= np.exp(log_mean, out=log_mean)
+    out *= np.exp(log_mean)
+    if max(-log_mean.min(initial=0.0), log_mean.max(initial=0.0)) > FAR_LOG_MEAN or scale.max(initial=0.0) > WIDE:
+        far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
+        out[far] = _part_in_logs(log_mean[far], z[far], scale[far])
     return out
+
+
+def _part_in_logs(log_mean: Array, z: Array, scale: Array) -> Array:
+    below, spread = (np.exp(log_mean + log_ndtr(score)) for score in (z - scale, scale * (-1 / ROOT_2)))
+    return np.asarray(2 * (below - spread))
 
 
 def _balance(score: Array) -> Array:
