@@ -93,14 +93,15 @@ def own_array(values: Any, name: str) -> Array:
     (array([0., 0.]), True)
     """
     array = to_array(values, name)
-    if array is values:
-        fresh = False
-    else:
-        fresh = isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
-    if not fresh and _can_be_written(array):
+    if (array is values or not _is_fresh(values)) and _can_be_written(array):
         array = array.copy()
-    array.flags.writeable = False
+    array.setflags(write=False)
     return array
+
+
+def _is_fresh(values: Any) -> bool:
+    """Whether the float64 array of these numbers is a new one."""
+    return isinstance(values, (list, tuple)) or (isinstance(values, np.ndarray) and values.dtype != np.float64)
 
 
 def _can_be_written(array: Any) -> bool:
@@ -115,7 +116,8 @@ def _can_be_written(array: Any) -> bool:
 def index_of(*values: Any) -> Any:
     """The index of the first pandas object among the values, or None."""
     for value in values:
-        if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "index"):
+        kind = type(value)
+        if kind is not np.ndarray and kind.__module__.partition(".")[0] == "pandas" and hasattr(value, "index"):
             return value.index
     return None
 
@@ -152,8 +154,13 @@ def finite(array: Array, name: str, hint: str = "") -> Array:
 def finite_squares(array: Array) -> bool:
     """Whether the sum of squares is finite, and so all entries: one pass, that may say no of vast numbers."""
     flat = array if array.ndim == 1 else array.ravel("K")
+    return finite_products(flat, flat)
+
+
+def finite_products(one: Array, other: Array) -> bool:
+    """Whether the sum of the products of two columns is finite, and so all their entries."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(flat.dot(flat))
+        return math.isfinite(one.dot(other))
 
 
 def positive(array: Array, name: str, hint: str = "") -> Array:

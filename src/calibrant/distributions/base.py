@@ -158,6 +158,11 @@ class Distribution(ABC):
         r"""Log density :math:`-z^2/2 - \frac12\log 2\pi + \log dz/dy`; -inf outside the support."""
         return self._by_blocks(_log_density, self._points(y))
 
+    def _log_loss(self, y: Numbers) -> Array:
+        """Minus the log density, which a law may know as directly."""
+        out = self.logpdf(y)
+        return np.negative(out, out=out)
+
     def pdf(self, y: Numbers) -> Array:
         """Density."""
         return np.exp(self.logpdf(y))
@@ -251,8 +256,7 @@ class Parametric(Distribution):
     def _set_columns(self, **values: Any) -> None:
         """Store parameters as float columns of one length, and the index they came with."""
         columns, index = parameters(values)
-        for name, column in columns.items():
-            object.__setattr__(self, name, column)
+        vars(self).update(columns)
         if index is not None:
             object.__setattr__(self, "_index", index)
 

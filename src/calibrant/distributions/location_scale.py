@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, positive
+from .._checks import Array, finite, finite_products, positive
 from .._types import Numbers
 from ..maps.base import Side
-from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.blocks import BLOCK, column_blocks, row_blocks
 from .base import Parametric, across
 
 _FEW = 4  # columns that are worked out one by one
@@ -36,9 +35,8 @@ class LocationScale(Parametric):
         self._check()
 
     def _check(self) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self.scale.min(initial=1.0) > 0 and math.isfinite(self.loc.dot(self.scale)):
-                return  # as nearly always; an infinite or missing one makes the sum so
+        if self.scale.min(initial=1.0) > 0 and finite_products(self.loc, self.scale):
+            return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -85,10 +83,9 @@ class LocationScale(Parametric):
         with np.errstate(over="ignore", under="ignore"):
             if y.ndim != 1:
                 return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
-            out = np.empty(len(self))
-            for rows in row_blocks(len(out), block=2 * BLOCK):
-                u, scale = out[rows], self.scale[rows]
-                np.subtract(y[rows], self.loc[rows], out=u)
+            out = np.empty(len(y))
+            for u, points, loc, scale in column_blocks(2 * BLOCK, out, y, self.loc, self.scale):
+                np.subtract(points, loc, out=u)
                 u /= scale
                 kernel(u, scale)
         return out

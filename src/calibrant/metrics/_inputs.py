@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from .._checks import Array, column, complain, count, nonempty, probabilities, same_length, sample_weights
 from ..adapters import as_distribution
 from ..distributions.base import Distribution
-from ..numerics.blocks import row_blocks
+from ..numerics.blocks import BLOCK, row_blocks
 from .stated import Stated
 
 Forecasts = TypeVar("Forecasts", Distribution, Array)
@@ -26,7 +26,7 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
     Stated quantiles stand for laws in the scores that ask for no more.
     """
     y = nonempty(column(y_true, "y_true"), "y_true")
-    law: Any = dist if isinstance(dist, Stated) else as_distribution(dist)
+    law: Any = dist if isinstance(dist, (Distribution, Stated)) else as_distribution(dist)
     same_length(y, "y_true", len(law))
     return with_weight(y, law, sample_weights(sample_weight, len(y)))
 
@@ -56,7 +56,8 @@ def no_weights_per_row(sample_weight: Any, per_row: bool) -> None:
 def average(values: Array, weights: Array | None) -> float:
     """Weighted mean of one value per row."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.mean(values) if weights is None else np.dot(values, weights) / weights.sum())
+        total = np.add.reduce(values) / len(values) if weights is None else np.dot(values, weights) / weights.sum()
+    return float(total)
 
 
 def total(y: Array, weights: Array | None) -> float:
@@ -66,6 +67,8 @@ def total(y: Array, weights: Array | None) -> float:
 
 def by_blocks(score: Score, law: Distribution, y: Array, width: int = 1) -> Array:
     """One value per row of a score whose intermediate results are (rows, width)."""
+    if len(y) * width <= 4 * BLOCK:
+        return score(law, y)
     out = np.empty(len(y))
     for rows in row_blocks(len(y), width):
         out[rows] = score(law[rows], y[rows])

@@ -14,7 +14,7 @@ from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
-from .stated import is_stated, quantile_columns, stated_intervals, stated_quantiles
+from .stated import interval_ends, is_stated, quantile_columns, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
@@ -282,9 +282,14 @@ def interval_score(
     alpha = 1 - probability(0.9 if coverage is None else coverage, "coverage")
 
     def score(law: Distribution, y: Array) -> Array:
-        low, high = law.interval(1 - alpha).T
+        low, high = interval_ends(law, 1 - alpha)
         with np.errstate(over="ignore"):
-            return np.asarray(high - low + 2 / alpha * (np.maximum(low - y, 0) + np.maximum(y - high, 0)))
+            out, width = low - y, y - high
+            np.maximum(out, width, out=out)
+            np.maximum(out, 0.0, out=out)
+            out *= 2 / alpha
+            out += np.subtract(high, low, out=width)
+        return out
 
     return mean_score(lambda law, y: by_blocks(score, law, y, width=2), y_true, dist, sample_weight, per_row)
 
@@ -314,8 +319,7 @@ def log_scores(law: Distribution, y: Array, has_mass: Mask, by_mass: Mask | None
 
 def _negative_log(law: Distribution, y: Array) -> Array:
     if not law.has_atoms:
-        out = law.logpdf(y)
-        return np.negative(out, out=out)
+        return law._log_loss(y)
     if law.is_discrete:
         return -law.logpmf(y)
     left, right = score_intervals(law, y)

@@ -29,14 +29,15 @@ class Stated:
         """The quantiles at the scores of the levels that they were given for."""
         return np.array(self.columns).T
 
-    def interval(self, coverage: float) -> Array:
-        """The two ends."""
-        return np.array(self.columns).T
-
 
 def quantile_columns(forecasts: Any, levels: Array) -> Iterable[Array]:
     """Quantiles of all rows, level by level: those that were stated, or a law's."""
     return forecasts.columns if isinstance(forecasts, Stated) else forecasts.quantiles(levels).T
+
+
+def interval_ends(forecasts: Any, coverage: float) -> Iterable[Array]:
+    """Lower and upper ends of all rows: those that were stated, or a law's."""
+    return forecasts.columns if isinstance(forecasts, Stated) else forecasts.interval(coverage).T
 
 
 def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:

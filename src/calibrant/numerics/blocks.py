@@ -23,6 +23,19 @@ def row_blocks(rows: int, width: int = 1, block: int = 4 * BLOCK) -> Iterator[sl
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
+def column_blocks(block: int, *columns: Array) -> Iterator[tuple[Array, ...]]:
+    """Columns of one length, cut into blocks together; short ones as they are.
+
+    >>> list(column_blocks(2, np.arange(3.0), np.zeros(3)))
+    [(array([0., 1.]), array([0., 0.])), (array([2.]), array([0.]))]
+    """
+    if len(columns[0]) <= block:
+        yield columns
+        return
+    for rows in row_blocks(len(columns[0]), block=block):
+        yield tuple(column[rows] for column in columns)
+
+
 def in_blocks(function: Callable[[Array], NDArray[Any]], z: Array, dtype: type = np.float64) -> NDArray[Any]:
     """``function(z)`` for an elementwise function of 1-D arrays, computed block by block; any shape of z."""
     z = np.asarray(z, dtype=np.float64)

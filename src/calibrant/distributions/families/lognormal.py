@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import erf, erfc, log_ndtr, ndtr
+from scipy.special import erf, log_ndtr, ndtr
 
-from ..._checks import Array, finite, positive
+from ..._checks import Array, finite, finite_squares, positive
 from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
 
 SMALL_SCALE = 0.01
-FAR_LOG_MEAN, FAR_SCORE = 700.0, 20.0
+FAR_LOG_MEAN, WIDE = 700.0, 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +53,9 @@ class LogNormal(Parametric):
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Normal scores; -inf for y <= 0."""
         with np.errstate(over="ignore"):
-            return (_log(y) - across(self.loc, y)) / across(self.scale, y)
+            z = _log(y) - across(self.loc, y)
+            z /= across(self.scale, y)
+        return z
 
     def from_normal(self, z: Array) -> Array:
         """Quantiles at normal scores."""
@@ -92,34 +94,42 @@ def _log(y: Array) -> Array:
 def _crps(law: LogNormal, y: Array) -> Array:
     z, scale = law.to_normal(y), law.scale
     with np.errstate(over="ignore", invalid="ignore"):
-        spread, below = _shares_of_mean(law.loc + 0.5 * scale**2, -scale / ROOT_2, z - scale)
-        spread -= below
-        spread *= 2
-        out = np.copysign(erf(np.abs(z) * (1 / ROOT_2)), z)  # of one sign it takes half as long
+        out = _balance(z)
         out *= y
-        out += spread
-        if (small := scale < SMALL_SCALE).any():
+        out -= _part_of_mean(law, z)
+        if scale.min(initial=1.0) < SMALL_SCALE:
+            small = scale < SMALL_SCALE
             out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
-    if (lost := np.isnan(out)).any():
-        out[lost & ~np.isnan(y)] = np.inf  # the terms overflow only where the score does
+    if not finite_squares(out):
+        out[np.isnan(out) & ~np.isnan(y)] = np.inf  # the terms overflow only where the score does
     return out
 
 
-def _shares_of_mean(log_mean: Array, *scores: Array) -> list[Array]:
-    """The mean times Phi at each of these scores; in logs where a factor may overflow or vanish, which takes longer."""
-    if np.abs(log_mean).max(initial=0.0) < FAR_LOG_MEAN and scores[0].min(initial=0.0) > -FAR_SCORE:
-        mean = np.exp(log_mean)
-        return [mean * _below(score) for score in scores]
-    return [np.exp(log_mean + log_ndtr(score)) for score in scores]
+def _part_of_mean(law: LogNormal, z: Array) -> Array:
+    """The mean times what stands in brackets, doubled; in logs where a factor may overflow or the sum may vanish."""
+    scale = law.scale
+    log_mean = np.square(scale)
+    log_mean *= 0.5
+    log_mean += law.loc
+    out = _balance(z - scale)
+    half = scale * 0.5
+    out += erf(half, out=half)
+    out *= np.exp(log_mean)
+    if max(-log_mean.min(initial=0.0), log_mean.max(initial=0.0)) > FAR_LOG_MEAN or scale.max(initial=0.0) > WIDE:
+        far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
+        out[far] = _part_in_logs(log_mean[far], z[far], scale[far])
+    return out
 
 
-def _below(score: Array) -> Array:
-    """What ``ndtr`` is, in half its time where nobody can foresee the sign of the next score."""
-    tail = np.abs(score)
-    tail *= 1 / ROOT_2
-    erfc(tail, out=tail)
-    tail *= 0.5
-    return np.where(score > 0, 1 - tail, tail)
+def _part_in_logs(log_mean: Array, z: Array, scale: Array) -> Array:
+    below, spread = (np.exp(log_mean + log_ndtr(score)) for score in (z - scale, scale * (-1 / ROOT_2)))
+    return np.asarray(2 * (below - spread))
+
+
+def _balance(score: Array) -> Array:
+    r"""From scores s to :math:`2\Phi(s) - 1`."""
+    scaled = score * (1 / ROOT_2)
+    return np.asarray(erf(scaled, out=scaled))
 
 
 def _crps_of_small_scale(loc: Array, scale: Array, z: Array, y: Array) -> Array:

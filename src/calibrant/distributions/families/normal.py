@@ -59,29 +59,39 @@ class Normal(LocationScale):
         """Closed form."""
         return self._closed_form(_log_density, self._points(y))
 
+    def _log_loss(self, y: Any) -> Array:
+        """Closed form."""
+        return self._closed_form(_log_loss, self._points(y))
+
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`\sigma\,[u(2\Phi(u)-1) + 2\varphi(u) - \pi^{-1/2}]` (Gneiting & Raftery 2007, §4.2)."""
         return self._closed_form(_crps, self._outcomes(y))
 
 
 def _log_density(u: Array, scale: Array) -> Array:
+    _log_loss(u, scale)
+    return np.negative(u, out=u)
+
+
+def _log_loss(u: Array, scale: Array) -> Array:
+    level = np.log(scale)
+    level += HALF_LOG_2PI
     u *= u
-    u *= -0.5
-    u -= np.log(scale)
-    u -= HALF_LOG_2PI
+    u *= 0.5
+    u += level
     return u
 
 
 def _crps(u: Array, scale: Array) -> Array:
     np.abs(u, out=u)
-    density = u * math.sqrt(0.5)
-    balance = erf(density)  # of both signs it takes twice as long, for nobody can foresee which comes next
+    balance = u * math.sqrt(0.5)
+    erf(balance, out=balance)  # of both signs it takes longer, for nobody can foresee which comes next
     balance *= u
-    density *= density
-    np.negative(density, out=density)
-    np.exp(density, out=density)
-    density *= 2 / math.sqrt(2 * math.pi)
-    np.add(balance, density, out=u)
+    u *= u
+    u *= -0.5
+    np.exp(u, out=u)
+    u *= 2 / math.sqrt(2 * math.pi)
+    u += balance
     u -= 1 / math.sqrt(math.pi)
     u *= scale
     return u
