@@ -190,6 +190,17 @@ def softmax_rows(x: Array) -> Array:
     return p
 
 
+def log_softmax_rows(x: Array) -> Array:
+    r"""Rows :math:`x_j - \log\sum_k e^{x_k}`.
+
+    >>> np.exp(log_softmax_rows(np.log([[0.2, 0.6]])))
+    array([[0.25, 0.75]])
+    """
+    logs = less_largest(x)
+    logs -= np.log(np.exp(logs) @ np.ones(logs.shape[1]))[:, None]
+    return logs
+
+
 def _checked_probabilities(array: Array, name: str) -> Array:
     if not (array.min() >= 0 and array.max() <= 1):
         hint = 'Logits or margins? Say scores_are="logits" or "margins".'
