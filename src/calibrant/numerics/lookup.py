@@ -108,6 +108,20 @@ class KnotIndex:
         return _Table(centre, scale, first, density, cells - 1.0, start, few, steps, padded)
 
 
+def count_reached(knots: Array, z: Array) -> NDArray[np.uint8]:
+    """Number of knots, 255 at most, at or below each z (n,): of few knots the quickest way, without a branch.
+
+    >>> count_reached(np.array([-1.0, 0.0, 2.0]), np.array([-3.0, -1.0, 1.0, np.inf]))
+    array([0, 1, 2, 3], dtype=uint8)
+    """
+    z = np.ascontiguousarray(z)
+    count, above = np.zeros(len(z), dtype=np.uint8), np.empty(len(z), dtype=bool)
+    for knot in knots:
+        np.greater_equal(z, knot, out=above)
+        count += above.view(np.uint8)
+    return count
+
+
 def _centre_scale(knots: Array) -> tuple[float, float]:
     """Median and half the interquartile range of sorted knots, with wider ranges where that is zero."""
     n = knots.size
