@@ -133,12 +133,10 @@ def split_rows(splitter: Any, sample: Sample, params: dict[str, Any]) -> list[Sp
     pairs = splitter.split(sample.X, sample.y, **params)
     splits = [(_positions(train, n), _positions(test, n)) for train, test in pairs]
     splits = [(train, test) for train, test in splits if len(test)]
-    for rows in (part for split in splits for part in split):
-        complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
     if not splits:
         raise ValueError("`cv` must give at least one split with rows to forecast; it gives none.")
-    splits = [(train % n, test % n) for train, test in splits]  # negative numbers count from the end
-    shared = sum(int(np.isin(test, train).sum()) for train, test in splits)
+    splits = [(_from_start(train, n), _from_start(test, n)) for train, test in splits]
+    shared = sum(_shared(*split, n) for split in splits)
     if shared:
         warn_same(f"{shared} rows to forecast are also training rows of their split of `cv`")
     return splits
@@ -150,13 +148,32 @@ def _positions(rows: Any, n: int) -> Rows:
     return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows.astype(np.intp)
 
 
+def _from_start(rows: Rows, n: int) -> Rows:
+    """Row numbers of n rows, where negative ones count from the end."""
+    if rows.min(initial=0) >= 0 and rows.max(initial=0) < n:
+        return rows
+    complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
+    return rows % n
+
+
+def _shared(train: Rows, test: Rows, n: int) -> int:
+    """How many rows to forecast are training rows."""
+    seen = np.zeros(n, dtype=bool)
+    seen[train] = True
+    return int(np.count_nonzero(seen[test]))
+
+
 # ---- models and their out-of-fold forecasts ----
 def fit_on(estimator: Any, sample: Sample, params: dict[str, Any], rows: Rows | None = None) -> Any:
     """Fit a clone on these rows (None: all); parameters with one entry per row are sliced along."""
-    if rows is None:
-        return clone(estimator).fit(sample.X, sample.y, **params)
+    X, y, own = (sample.X, sample.y, params) if rows is None else _taken(sample, params, rows)
+    return clone(estimator).fit(X, y, **own)
+
+
+def _taken(sample: Sample, params: dict[str, Any], rows: Rows) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+    """Features, outcomes and parameters of these rows."""
     sliced = {name: _sliced(value, rows, len(sample.y)) for name, value in params.items()}
-    return clone(estimator).fit(_safe_indexing(sample.X, rows), sample.y[rows], **sliced)
+    return _safe_indexing(sample.X, rows), sample.y[rows], sliced
 
 
 def _sliced(value: Any, rows: Rows, n: int) -> Any:
@@ -184,8 +201,9 @@ def _fit_fold(
     estimator: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
 ) -> Fold:
     train, test = split
-    model = fit_on(estimator, sample, params, train)
-    return Fold(model, test, read(model, _safe_indexing(sample.X, test)))
+    (X, y, own), new = _taken(sample, params, train), _safe_indexing(sample.X, test)
+    model = clone(estimator).fit(X, y, **own)
+    return Fold(model, test, read(model, new))
 
 
 def pooled(
