@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs  # comes with scikit-learn
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, indexable
@@ -25,6 +27,8 @@ from .same_rows import warn_same
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
+
+_PLAIN = (type(None), bool, int, float, str)  # of which a copy is the thing itself
 
 
 @dataclass(frozen=True)
@@ -173,14 +177,18 @@ def fit_on(estimator: Any, sample: Sample, params: dict[str, Any], rows: Rows | 
 def _taken(sample: Sample, params: dict[str, Any], rows: Rows) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     """Features, outcomes and parameters of these rows."""
     sliced = {name: _sliced(value, rows, len(sample.y)) for name, value in params.items()}
-    return _safe_indexing(sample.X, rows), sample.y[rows], sliced
+    return _rows_of(sample.X, rows), sample.y[rows], sliced
+
+
+def _rows_of(values: Any, rows: Rows) -> Any:
+    return values[rows] if type(values) is np.ndarray else _safe_indexing(values, rows)
 
 
 def _sliced(value: Any, rows: Rows, n: int) -> Any:
     shape = getattr(value, "shape", None)
     if shape is None and isinstance(value, (list, tuple)):
         shape = (len(value),)
-    return _safe_indexing(value, rows) if shape and shape[0] == n else value
+    return _rows_of(value, rows) if shape and shape[0] == n else value
 
 
 def cross_fit(
@@ -192,18 +200,42 @@ def cross_fit(
     n_jobs: int | None = None,
 ) -> list[Fold]:
     """One model per split, with its forecasts ``read(model, X)`` of the split's test rows."""
-    work = (delayed(_fit_fold)(estimator, sample, split, read, params) for split in splits)
-    folds: list[Fold] = Parallel(n_jobs=n_jobs)(work)
-    return folds
+    work = ((model, sample, split, read, params) for model, split in zip(clones(estimator), splits, strict=False))
+    return _each(_fit_fold, work, n_jobs)
 
 
 def _fit_fold(
-    estimator: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
+    model: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
 ) -> Fold:
     train, test = split
-    (X, y, own), new = _taken(sample, params, train), _safe_indexing(sample.X, test)
-    model = clone(estimator).fit(X, y, **own)
+    (X, y, own), new = _taken(sample, params, train), _rows_of(sample.X, test)
+    model = model.fit(X, y, **own)
     return Fold(model, test, read(model, new))
+
+
+def clones(estimator: Any) -> Iterator[Any]:
+    """Clones without end; of one that has plain parameters and nothing else, copies of the first, which are the same.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> endless = clones(Ridge(alpha=2.0).fit([[0.0], [1.0]], [0.0, 1.0]))
+    >>> first, second = next(endless), next(endless)
+    >>> first is second, vars(first) == vars(second), hasattr(second, "coef_")
+    (False, True, False)
+    """
+    first = clone(estimator)
+    usual = getattr(type(first), "__sklearn_clone__", None) is BaseEstimator.__sklearn_clone__
+    plain = usual and all(type(value) in _PLAIN for value in vars(first).values())
+    pattern = copy(first)  # which nobody fits
+    yield first
+    while True:
+        yield copy(pattern) if plain else clone(estimator)
+
+
+def _each(call: Callable[..., Any], given: Iterable[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
+    """What a call makes of each of the given arguments, several at a time if there are as many jobs."""
+    if effective_n_jobs(n_jobs) == 1:
+        return [call(*each) for each in given]
+    return list(Parallel(n_jobs=n_jobs)(delayed(call)(*each) for each in given))
 
 
 def pooled(
@@ -229,14 +261,14 @@ def fit_calibrators(
     calibrator: Any, parts: Sequence[tuple[Any, Rows, Array | None]], sample: Sample, n_jobs: int | None = None
 ) -> list[Any]:
     """Fit a clone to each part (forecasts, rows, weights), with groups and features where the calibrator takes them."""
-    fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit_calibrator)(calibrator, *part, sample) for part in parts)
-    return fitted
+    work = ((own, *part, sample) for own, part in zip(clones(calibrator), parts, strict=False))
+    return _each(_fit_calibrator, work, n_jobs)
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
     beside = {"groups": sample.groups_for(calibrator, rows), "X": sample.features_for(calibrator, rows)}
     beside["classes"] = sample.classes
-    return fit_with(clone(calibrator), forecasts, sample.y[rows], sample_weight=weights, **beside)
+    return fit_with(calibrator, forecasts, sample.y[rows], sample_weight=weights, **beside)
 
 
 def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None, X: Any = None) -> Any:

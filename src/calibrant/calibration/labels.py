@@ -77,7 +77,7 @@ def rows_by_label(labels: NDArray[Any]) -> dict[Any, Rows]:
 def _rows_by_number(labels: NDArray[Any]) -> dict[Any, Rows]:
     """The same of whole numbers that lie close together."""
     low = int(labels.min())
-    code = np.subtract(labels, low, dtype=np.int64).astype(np.uint16)
+    code = np.subtract(labels, low, dtype=np.int64).astype(np.uint16 if int(labels.max()) - low > 255 else np.uint8)
     counts = np.bincount(code)
     present = np.flatnonzero(counts)
     if len(present) <= _HANDFUL:

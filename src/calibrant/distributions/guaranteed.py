@@ -74,8 +74,11 @@ class Guaranteed(Recalibrated):
     def interval(self, coverage: float = 0.9) -> Array:
         """Intervals (n, 2) that hold the outcome with at least this probability; infinite where nothing less does."""
         c = probability(coverage, "coverage")
+        blocks = list(row_blocks(len(self), 2))
+        if len(blocks) == 1:
+            return np.asarray(self.ends.interval(self.base, c, self.own, self.draw))
         out = np.empty((len(self), 2))
-        for rows in row_blocks(len(self), 2):
+        for rows in blocks:
             out[rows] = self.ends.interval(self.base[rows], c, self.own[rows], self.draw[rows])
         return out
 

@@ -37,7 +37,9 @@ class LocationScale(Parametric):
 
     def _check(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.scale.min(initial=1.0) > 0 and math.isfinite(self.loc.dot(self.scale)):
+            shared = self.scale.strides == (0,)  # of all rows the same
+            total = self.loc.sum() + self.scale[:1].sum() if shared else self.loc.dot(self.scale)
+            if (self.scale[:1] if shared else self.scale).min(initial=1.0) > 0 and math.isfinite(total):
                 return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
@@ -75,9 +77,9 @@ class LocationScale(Parametric):
         """Of the same few u in every row, a column each: lines of two numbers would take ten times as long."""
         out = np.empty((len(self), len(u)))
         for rows in row_blocks(*out.shape, BLOCK):
+            loc, scale = self.loc[rows], self.scale[rows]
             for column, value in zip(out[rows].T, u, strict=True):
-                np.multiply(self.scale[rows], value, out=column)
-                column += self.loc[rows]
+                np.add(scale * value, loc, out=column)
         return out
 
     def _closed_form(self, kernel: Kernel, y: Array) -> Array:
