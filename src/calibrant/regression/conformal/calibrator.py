@@ -29,7 +29,7 @@ from ..residual import _is_column
 from ..scale import inner_edges, root_mean_square
 from .part import BY_SCORE, MAPS, SCORES, Part
 from .ratio import DensityRatio
-from .sample import Sample
+from .sample import Sample, ones, some
 
 BY = (None, "groups", "width")
 ENDS = ("conservative", "random")
@@ -277,13 +277,13 @@ class ConformalCalibrator(RegressionCalibrator):
                 self.calibrator_ = fit_with(clone(self.calibrator), first.table, first.y, **beside)
             if self.by == "width":
                 spread = centre_and_spread(self._laws(first))[1]
-                self.edges_ = inner_edges(spread, _ones(first.weights, len(spread)), self.n_bins)
+                self.edges_ = inner_edges(spread, ones(first.weights, len(spread)), self.n_bins)
         laws = self._laws(sample)
         how = (self.score, self.map, tuple(probabilities(self.coverage, "coverage").tolist()))
         mass = sample.weights
         if sample.ratio is not None:
-            mass = sample.ratio * _ones(mass, len(laws))
-            self.mass_unit_ = float(mass.sum() / _ones(sample.weights, len(laws)).sum())
+            mass = sample.ratio * ones(mass, len(laws))
+            self.mass_unit_ = float(mass.sum() / ones(sample.weights, len(laws)).sum())
             mass = mass / self.mass_unit_
         self.all_rows_ = Part.learn(laws, sample.y, mass, how)
         groups = self._groups(laws, sample.labels)
@@ -343,7 +343,7 @@ class ConformalCalibrator(RegressionCalibrator):
         if members is None:
             return self.parts_[ALL].law(laws, own, draw, self.guarantee_)
         parts = [
-            self._part(name).law(laws[rows], _some(own, rows), _some(draw, rows), self.guarantee_)
+            self._part(name).law(laws[rows], some(own, rows), some(draw, rows), self.guarantee_)
             for name, rows in members.items()
         ]
         return parts[0] if len(parts) == 1 else Joined.of_groups(parts, members.values(), laws.index)
@@ -388,15 +388,6 @@ class ConformalCalibrator(RegressionCalibrator):
         for part in self.parts_.values():
             law = part.law(base, np.ones(len(base)), np.zeros(len(base)), "")
             check_law_forecasts(law)
-
-
-def _ones(weights: Array | None, n: int) -> Array:
-    return np.ones(n) if weights is None else weights
-
-
-def _some(values: Array, rows: NDArray[np.intp]) -> Array:
-    """Entries of some rows, of a constant as many."""
-    return values[: len(rows)] if values.strides == (0,) else values[rows]
 
 
 def _ratios(values: Any, n: int) -> Array:
