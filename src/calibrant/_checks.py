@@ -288,6 +288,8 @@ def believed(weights: Array, most: float = MOST_EACH, *, outcomes: float = np.in
 
 def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:
     """Numbers in (0, 1), or in [0, 1] where the ends are allowed."""
+    if type(values) is float and 0 < values < 1:
+        return np.array([values])
     array = np.atleast_1d(to_array(values, name))
     if open_ends:
         complain(name, "strictly between 0 and 1", array, ~((array > 0) & (array < 1)), "Percent? Divide by 100.")
@@ -298,6 +300,8 @@ def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:
 
 def probability(value: Any, name: str) -> float:
     """One number in (0, 1)."""
+    if type(value) is float and 0 < value < 1:
+        return value
     values = probabilities(value, name)
     if np.ndim(value) or len(values) != 1:
         raise ValueError(f"`{name}` must be one number; got {value!r}.")

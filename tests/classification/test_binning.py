@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant.classification.binning import BinningCalibrator, equal_bins
+from calibrant.classification.binning import BinningCalibrator, StepCurve, equal_bins, near_cuts
+from calibrant.links.groups import Groups
 
 CHAPTER = [
     [0.95, 0.94, 0.91, 0.90],
@@ -82,3 +83,43 @@ def test_shares_come_true(rng):
     for value in np.unique(out):
         rows = out == value
         assert abs(y[25_000:][rows].mean() - value) < 5 * np.sqrt(2 * value * (1 - value) / rows.sum())
+
+
+SHAPES = {
+    "even": lambda rng, n: rng.random(n),
+    "sure": lambda rng, n: rng.beta(0.05, 0.03, n),
+    "tied": lambda rng, n: rng.integers(0, 37, n) / 36,
+    "an atom": lambda rng, n: np.where(rng.random(n) < 0.4, 0.25, rng.random(n)),
+    "two values": lambda rng, n: rng.integers(0, 2, n) * 0.5,
+    "one value": lambda rng, n: np.full(n, 0.5),
+    "outliers": lambda rng, n: rng.standard_t(1, n),
+    "vast": lambda rng, n: rng.choice([-1.7e308, 0.0, 1.0, 1.7e308], n),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_of_many_rows_only_those_near_cuts_are_sorted(shape, weighted, rng):
+    """The same bins, to the last row, as of all scores in order."""
+    n = 70_000
+    x, events = SHAPES[shape](rng, n), rng.random(n) < 0.3
+    weights = rng.integers(1, 4, n).astype(float) if weighted else None
+    whole = Groups.of(x, events, weights)
+    for n_bins in (1, 2, 15, 100):
+        some = near_cuts(x, events, weights, n_bins)
+        assert shape in ("vast", "one value") or len(some.x) <= len(whole.x)
+        first, expected = equal_bins(some.mass, n_bins), equal_bins(whole.mass, n_bins)
+        for name in ("mass", "hits"):
+            ours = np.add.reduceat(getattr(some, name), first)
+            np.testing.assert_array_equal(ours, np.add.reduceat(getattr(whole, name), expected))
+        np.testing.assert_array_equal(some.x[first[1:] - 1], whole.x[expected[1:] - 1])
+        np.testing.assert_array_equal(some.x[first[1:]], whole.x[expected[1:]])
+
+
+def test_few_edges_are_compared_and_many_searched(rng):
+    x = np.append(rng.random(70_000), [0.0, 0.25, 1.0])
+    for n in (1, 7, 300):
+        edges, values = np.append(0.25, np.sort(rng.random(n))), rng.random(n + 2)
+        edges.sort()
+        expected = values[np.searchsorted(edges, x, side="right")]
+        np.testing.assert_array_equal(StepCurve(edges, values)(x), expected)

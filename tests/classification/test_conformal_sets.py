@@ -45,7 +45,7 @@ def test_sets_as_published(score, level, rng):
     penalty = 0.2 if score == "raps" else 0.0
 
     def of(row, k):
-        return 1 - row[k] if score == "lac" else published(row, k, 1.0, penalty, 1)
+        return 1 - row[k] if score == "lac" else published(row, k, 0.0, penalty, 1)
 
     scores = sorted(of(row, k) for row, k in zip(p, y, strict=True))
     place = math.ceil(round(level * 30, 9))
@@ -71,6 +71,31 @@ def test_coverage_is_that_of_the_ranks(sets, rng):
         held = sets.set_params(random_state=rng).fit(p, y, classes=range(4)).predict_sets(new, 0.9)
         share.append(metrics.set_coverage(real, held, classes=range(4)))
     assert np.mean(share) == pytest.approx(18 / 20, abs=3 * np.std(share) / np.sqrt(100))
+
+
+@pytest.mark.parametrize("score", ["aps", "raps"])
+def test_sets_without_draws_hold_what_they_say_and_are_not_empty(score, rng):
+    """Given the rows of fit and new ones together, coverage is a rank's, or how often the likeliest class is right."""
+    share, right = [], []
+    for _ in range(200):
+        p, y = problem(rng, 19)
+        new, real = problem(rng, 50)
+        held = ConformalSets(score, free_classes=1).fit(p, y, classes=range(4)).predict_sets(new, 0.9)
+        share.append(metrics.set_coverage(real, held, classes=range(4)))
+        right.append(np.mean(new.argmax(axis=1) == real))
+        assert held[np.arange(50), new.argmax(axis=1)].all()
+    assert np.mean(right) < 0.7
+    assert np.mean(share) == pytest.approx(18 / 20, abs=3 * np.std(share) / np.sqrt(200))
+
+
+def test_sure_classifiers_get_sets_of_one(rng):
+    p, y = problem(rng, 4000)
+    sure = p.max(axis=1) > 0.9
+    sets = ConformalSets("aps").fit(p[sure], y[sure])
+    held = sets.predict_sets(p[sure], 0.5)
+    np.testing.assert_array_equal(held.argmax(axis=1), p[sure].argmax(axis=1))
+    assert (held.sum(axis=1) == 1).all()
+    assert ", or what the likeliest class has if that is more, if no two other scores are equal," in sets.guarantee_
 
 
 def test_coverage_in_each_class_and_group(rng):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import approx_fprime, brentq, minimize
 from scipy.special import log_softmax
 
 from calibrant.classification.softmax.designs import Diagonal
@@ -32,10 +32,10 @@ def test_optimum_of_the_penalised_loss():
     beta = 1 / TemperatureCalibrator(scores_are="logits").fit(x, y, sample_weight=w).temperature_
 
     def loss(theta):
-        logs = log_softmax(beta * x * theta[:3] + theta[3:], axis=1)
+        logs = log_softmax(log_softmax(beta * x, axis=1) * theta[:3] + theta[3:], axis=1)
         return -(w * logs[np.arange(80), y]).sum() + ((theta - [1, 1, 1, 0, 0, 0]) ** 2).sum()
 
-    ours = np.concatenate([calibrator.coef_ / beta, calibrator.intercept_])
+    ours = np.concatenate([calibrator.coef_, calibrator.intercept_])
     assert np.abs(approx_fprime(ours, loss, 1e-7)).max() < 1e-4
     best = minimize(loss, np.ones(6), method="BFGS", options={"gtol": 1e-8})
     np.testing.assert_allclose(ours, best.x, atol=1e-5)
@@ -43,11 +43,27 @@ def test_optimum_of_the_penalised_loss():
 
 
 def test_recovers_weights_and_intercepts():
-    weights, shift = np.array([0.5, 1.0, 1.5, 0.8]), np.array([0.0, 1.0, -1.0, 0.5])
+    """Of labels for which the temperature is 1: what comes of another is probabilities again, and not the same."""
+    shape, shift = np.array([0.5, 1.0, 1.5, 0.8]), np.array([0.0, 1.0, -1.0, 0.5])
+
+    def temperature(size):
+        return TemperatureCalibrator(scores_are="logits").fit(*sample(60_000, 4, size * shape, shift)).temperature_
+
+    weights = brentq(lambda size: temperature(size) - 1, 0.5, 4, xtol=1e-3) * shape
     x, y = sample(60_000, 4, weights, shift)
     calibrator = VectorCalibrator(scores_are="logits").fit(x, y)
     np.testing.assert_allclose(calibrator.coef_, weights, atol=0.05)
     np.testing.assert_allclose(calibrator.intercept_ - calibrator.intercept_[0], shift, atol=0.06)
+
+
+@pytest.mark.parametrize("factor", [0.3, 5.0])
+def test_sharper_or_flatter_scores_come_to_the_same(factor):
+    x, y = sample(3000, 4, [0.5, 1.0, 1.5, 0.8], [0.0, 1.0, -1.0, 0.5])
+    plain, other = (
+        VectorCalibrator(scores_are="logits").fit(each, y).transform(each)
+        for each in (x, log_softmax(factor * x, axis=1))
+    )
+    np.testing.assert_allclose(other, plain, atol=2e-3)  # the temperature has a prior of its own
 
 
 @pytest.mark.parametrize("n", [20, 60, 500])
@@ -94,11 +110,11 @@ def test_many_classes_against_the_exact_rounds_and_the_published_loss():
     x, y = sample(6000, 20, rng.uniform(0.6, 1.4, 20), rng.normal(0, 0.7, 20))
     (x, new), (y, y_new) = (np.split(each, [2000]) for each in (x, y))
     ours = VectorCalibrator(scores_are="logits").fit(x, y)
-    tempered = x / ours.temperature_
+    tempered, tempered_new = (log_softmax(each / ours.temperature_, axis=1) for each in (x, new))
     problem = SoftmaxProblem(Diagonal(), tempered, y, np.ones(2000))
     theta, precisions = _rounds(problem, problem.centre, np.full(2, 10.0))
     np.testing.assert_allclose(ours.precisions_, precisions, rtol=0.1)
-    exact = log_softmax(new / ours.temperature_ * theta[:, 0] + theta[:, 1], axis=1)
+    exact = log_softmax(tempered_new * theta[:, 0] + theta[:, 1], axis=1)
     assert abs(log_loss(ours.transform(new), y_new) - log_loss(np.exp(exact), y_new)) < 2e-4
 
     def published(params):
@@ -109,7 +125,7 @@ def test_many_classes_against_the_exact_rounds_and_the_published_loss():
         return -logs[np.arange(2000), y].sum() + 20 * (away**2).sum(), slope
 
     structured = VectorCalibrator(penalty="structured", scores_are="logits").fit(x, y)
-    found = np.r_[structured.coef_ * structured.temperature_, structured.intercept_]
+    found = np.r_[structured.coef_, structured.intercept_]
     start = np.r_[np.ones(20), np.zeros(20)]
     best = minimize(published, start, method="L-BFGS-B", jac=True, options={"ftol": 1e-13})
     assert published(found)[0] < best.fun + 0.02 < published(start)[0] - 10

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant.numerics.blocks import BLOCK, in_blocks
-from calibrant.numerics.lookup import KnotIndex
+from calibrant.numerics.lookup import KnotIndex, bent_line, count_reached
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal(3000)
@@ -50,3 +50,19 @@ def test_any_shape() -> None:
     assert index.segment(z).shape == z.shape
     assert index.segment(np.tile(z, (1000, 1, 1))[:, ::2]).shape == (2000, 2, 4)
     assert in_blocks(np.square, np.empty((0, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", ["normal", "many", "cluster", "one", "tied", "far away"])
+@pytest.mark.parametrize("rows", [10, 3 * BLOCK])
+def test_bent_lines_are_those_of_interp(name: str, rows: int) -> None:
+    knots = np.unique(SETS[name])
+    values = RNG.random(len(knots))
+    z = np.append(RNG.choice(knots, rows), 3 * RNG.standard_normal(rows) + knots.mean())
+    np.testing.assert_allclose(bent_line(z, knots, values), np.interp(z, knots, values), rtol=0, atol=1e-12)
+
+
+def test_few_knots_are_counted() -> None:
+    for name in ("normal", "tied", "infinite", "none"):
+        knots = np.sort(SETS[name])[:200]
+        z = np.concatenate([knots, 3 * X, [np.inf, -np.inf]])
+        np.testing.assert_array_equal(count_reached(knots, z), np.searchsorted(knots, z, side="right"))

@@ -190,12 +190,36 @@ def softmax_rows(x: Array) -> Array:
     return p
 
 
+def log_softmax_rows(x: Array) -> Array:
+    r"""Rows :math:`x_j - \log\sum_k e^{x_k}`.
+
+    >>> np.exp(log_softmax_rows(np.log([[0.2, 0.6]])))
+    array([[0.25, 0.75]])
+    """
+    logs = less_largest(x)
+    logs -= np.log(np.exp(logs) @ np.ones(logs.shape[1]))[:, None]
+    return logs
+
+
+def with_rest(p: Array) -> Array:
+    """Probabilities (n, 2) of the rest and of an event.
+
+    >>> with_rest(np.array([0.2, 0.9]))
+    array([[0.8, 0.2],
+           [0.1, 0.9]])
+    """
+    both = np.empty((len(p), 2))
+    np.subtract(1, p, out=both[:, 0])
+    both[:, 1] = p
+    return both
+
+
 def _checked_probabilities(array: Array, name: str) -> Array:
     if not (array.min() >= 0 and array.max() <= 1):
         hint = 'Logits or margins? Say scores_are="logits" or "margins".'
         complain(name, "probabilities between 0 and 1", array, ~((array >= 0) & (array <= 1)), hint)
     if array.ndim == 1:
-        return np.column_stack([1 - array, array])
+        return with_rest(array)
     total = reduce(np.add, array.T) if array.shape[1] < _LONG else array.sum(axis=1)
     error = np.abs(total - 1)
     if error.max() > ROUNDING:

@@ -16,8 +16,10 @@ def from_pair(obj: Any) -> Distribution | None:
         return None
     if len(obj) != 2:
         raise TypeError(f"a tuple must be (mean, std); got {len(obj)} entries. {WAYS}")
-    mean, std = obj
-    spread = to_array(std, "scale")
-    if (spread < 0).any():  # ends of intervals? Zeros are constant predictions, as everywhere
-        complain("scale", "positive", spread, ~(spread > 0), f"A tuple is (mean, std). {WAYS}")
-    return Normal(mean, std)
+    try:
+        return Normal(*obj)
+    except (TypeError, ValueError):
+        spread = to_array(obj[1], "scale")
+        if (spread < 0).any():  # ends of intervals? Zeros are constant predictions, as everywhere
+            complain("scale", "positive", spread, ~(spread > 0), f"A tuple is (mean, std). {WAYS}")
+        raise

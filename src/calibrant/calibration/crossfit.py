@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs  # comes with scikit-learn
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, indexable
@@ -25,6 +27,8 @@ from .same_rows import warn_same
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
+
+_PLAIN = (type(None), bool, int, float, str)  # of which a copy is the thing itself
 
 
 @dataclass(frozen=True)
@@ -133,12 +137,10 @@ def split_rows(splitter: Any, sample: Sample, params: dict[str, Any]) -> list[Sp
     pairs = splitter.split(sample.X, sample.y, **params)
     splits = [(_positions(train, n), _positions(test, n)) for train, test in pairs]
     splits = [(train, test) for train, test in splits if len(test)]
-    for rows in (part for split in splits for part in split):
-        complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
     if not splits:
         raise ValueError("`cv` must give at least one split with rows to forecast; it gives none.")
-    splits = [(train % n, test % n) for train, test in splits]  # negative numbers count from the end
-    shared = sum(int(np.isin(test, train).sum()) for train, test in splits)
+    splits = [(_from_start(train, n), _from_start(test, n)) for train, test in splits]
+    shared = sum(_shared(*split, n) for split in splits)
     if shared:
         warn_same(f"{shared} rows to forecast are also training rows of their split of `cv`")
     return splits
@@ -150,20 +152,43 @@ def _positions(rows: Any, n: int) -> Rows:
     return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows.astype(np.intp)
 
 
+def _from_start(rows: Rows, n: int) -> Rows:
+    """Row numbers of n rows, where negative ones count from the end."""
+    if rows.min(initial=0) >= 0 and rows.max(initial=0) < n:
+        return rows
+    complain("rows of cv", f"between 0 and {n - 1}", rows, (rows < -n) | (rows >= n))
+    return rows % n
+
+
+def _shared(train: Rows, test: Rows, n: int) -> int:
+    """How many rows to forecast are training rows."""
+    seen = np.zeros(n, dtype=bool)
+    seen[train] = True
+    return int(np.count_nonzero(seen[test]))
+
+
 # ---- models and their out-of-fold forecasts ----
 def fit_on(estimator: Any, sample: Sample, params: dict[str, Any], rows: Rows | None = None) -> Any:
     """Fit a clone on these rows (None: all); parameters with one entry per row are sliced along."""
-    if rows is None:
-        return clone(estimator).fit(sample.X, sample.y, **params)
+    X, y, own = (sample.X, sample.y, params) if rows is None else _taken(sample, params, rows)
+    return clone(estimator).fit(X, y, **own)
+
+
+def _taken(sample: Sample, params: dict[str, Any], rows: Rows) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+    """Features, outcomes and parameters of these rows."""
     sliced = {name: _sliced(value, rows, len(sample.y)) for name, value in params.items()}
-    return clone(estimator).fit(_safe_indexing(sample.X, rows), sample.y[rows], **sliced)
+    return _rows_of(sample.X, rows), sample.y[rows], sliced
+
+
+def _rows_of(values: Any, rows: Rows) -> Any:
+    return values[rows] if type(values) is np.ndarray else _safe_indexing(values, rows)
 
 
 def _sliced(value: Any, rows: Rows, n: int) -> Any:
     shape = getattr(value, "shape", None)
     if shape is None and isinstance(value, (list, tuple)):
         shape = (len(value),)
-    return _safe_indexing(value, rows) if shape and shape[0] == n else value
+    return _rows_of(value, rows) if shape and shape[0] == n else value
 
 
 def cross_fit(
@@ -175,17 +200,42 @@ def cross_fit(
     n_jobs: int | None = None,
 ) -> list[Fold]:
     """One model per split, with its forecasts ``read(model, X)`` of the split's test rows."""
-    work = (delayed(_fit_fold)(estimator, sample, split, read, params) for split in splits)
-    folds: list[Fold] = Parallel(n_jobs=n_jobs)(work)
-    return folds
+    work = ((model, sample, split, read, params) for model, split in zip(clones(estimator), splits, strict=False))
+    return _each(_fit_fold, work, n_jobs)
 
 
 def _fit_fold(
-    estimator: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
+    model: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
 ) -> Fold:
     train, test = split
-    model = fit_on(estimator, sample, params, train)
-    return Fold(model, test, read(model, _safe_indexing(sample.X, test)))
+    (X, y, own), new = _taken(sample, params, train), _rows_of(sample.X, test)
+    model = model.fit(X, y, **own)
+    return Fold(model, test, read(model, new))
+
+
+def clones(estimator: Any) -> Iterator[Any]:
+    """Clones without end; of one that has plain parameters and nothing else, copies of the first, which are the same.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> endless = clones(Ridge(alpha=2.0).fit([[0.0], [1.0]], [0.0, 1.0]))
+    >>> first, second = next(endless), next(endless)
+    >>> first is second, vars(first) == vars(second), hasattr(second, "coef_")
+    (False, True, False)
+    """
+    first = clone(estimator)
+    usual = getattr(type(first), "__sklearn_clone__", None) is BaseEstimator.__sklearn_clone__
+    plain = usual and all(type(value) in _PLAIN for value in vars(first).values())
+    pattern = copy(first)  # which nobody fits
+    yield first
+    while True:
+        yield copy(pattern) if plain else clone(estimator)
+
+
+def _each(call: Callable[..., Any], given: Iterable[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
+    """What a call makes of each of the given arguments, several at a time if there are as many jobs."""
+    if effective_n_jobs(n_jobs) == 1:
+        return [call(*each) for each in given]
+    return list(Parallel(n_jobs=n_jobs)(delayed(call)(*each) for each in given))
 
 
 def pooled(
@@ -211,14 +261,14 @@ def fit_calibrators(
     calibrator: Any, parts: Sequence[tuple[Any, Rows, Array | None]], sample: Sample, n_jobs: int | None = None
 ) -> list[Any]:
     """Fit a clone to each part (forecasts, rows, weights), with groups and features where the calibrator takes them."""
-    fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit_calibrator)(calibrator, *part, sample) for part in parts)
-    return fitted
+    work = ((own, *part, sample) for own, part in zip(clones(calibrator), parts, strict=False))
+    return _each(_fit_calibrator, work, n_jobs)
 
 
 def _fit_calibrator(calibrator: Any, forecasts: Any, rows: Rows, weights: Array | None, sample: Sample) -> Any:
     beside = {"groups": sample.groups_for(calibrator, rows), "X": sample.features_for(calibrator, rows)}
     beside["classes"] = sample.classes
-    return fit_with(clone(calibrator), forecasts, sample.y[rows], sample_weight=weights, **beside)
+    return fit_with(calibrator, forecasts, sample.y[rows], sample_weight=weights, **beside)
 
 
 def apply_calibrator(calibrator: Any, forecasts: Any, groups: Any = None, X: Any = None) -> Any:

@@ -48,8 +48,8 @@ def interval_guarantee(
     return " ".join(parts)
 
 
-def set_guarantee(rows: Sequence[float], *, by: str | None = None) -> str:
-    """The promise of sets of classes.
+def set_guarantee(rows: Sequence[float], *, by: str | None = None, first_are_equal: bool = False) -> str:
+    """The promise of sets of classes, whose scores may be equal for labels that are the likeliest class.
 
     >>> print(set_guarantee([50.0, 20.0], by="class"))
     A set of coverage c holds the label with a probability of at least c, and of at most c + 0.048 if no two scores are
@@ -58,7 +58,8 @@ def set_guarantee(rows: Sequence[float], *, by: str | None = None) -> str:
     """
     fewest = min(rows)
     return (
-        f"A set of coverage c holds the label with a probability of {_promise(fewest, 1, False, None)}{WITHIN[by]}, "
+        "A set of coverage c holds the label with a probability of "
+        f"{_promise(fewest, 1, False, None, first_are_equal=first_are_equal)}{WITHIN[by]}, "
         f"whatever the law, if new rows are exchangeable with the {sum(rows):g} of the fit. Above c = "
         f"{fewest / (fewest + 1):.3g} it is {_beyond('of all classes', rows, False)}."
         f"{' Of groups without rows it is of all classes.' if by == 'groups' else ''}"
@@ -70,12 +71,13 @@ def _beyond(what: str, rows: Sequence[float], random: bool) -> str:
     return f"{what}{where}{', and just below that at random' if random else ''}"
 
 
-def _promise(fewest: float, ranks: int, random: bool, ratio: str | None) -> str:
+def _promise(fewest: float, ranks: int, random: bool, ratio: str | None, *, first_are_equal: bool = False) -> str:
     if random:
         return "c (more if scores are equal)"
     if ratio is not None:
         return "at least c"
-    return f"at least c, and of at most c + {ranks / (fewest + 1):.2g} if no two scores are equal"
+    but = ", or what the likeliest class has if that is more, if no two other" if first_are_equal else " if no two"
+    return f"at least c, and of at most c + {ranks / (fewest + 1):.2g}{but} scores are equal"
 
 
 def _like(rows: Sequence[float], ratio: str | None) -> str:

@@ -13,7 +13,7 @@ Rows = NDArray[np.intp]
 
 _PLAIN = {str, int, bool}  # never missing
 _FEW = 1 << 16  # labels whose numbers are sorted by their digits, in one pass
-_HANDFUL = 16  # labels that are each looked for in all rows
+_HANDFUL = 16  # labels that are each looked for in all rows, where these are many
 _MISSING = ("nan", "NaT", "<NA>", "None")  # how missing labels of any library print
 
 
@@ -76,11 +76,11 @@ def rows_by_label(labels: NDArray[Any]) -> dict[Any, Rows]:
 
 def _rows_by_number(labels: NDArray[Any]) -> dict[Any, Rows]:
     """The same of whole numbers that lie close together."""
-    low = int(labels.min())
-    code = np.subtract(labels, low, dtype=np.int64).astype(np.uint16)
+    low, high = int(labels.min()), int(labels.max())
+    code = np.subtract(labels, low, dtype=np.int64).astype(np.uint8 if high - low < 256 else np.uint16)
     counts = np.bincount(code)
     present = np.flatnonzero(counts)
-    if len(present) <= _HANDFUL:
+    if len(present) <= _HANDFUL and len(labels) > _FEW:
         members = [np.flatnonzero(code == each) for each in present]
     else:
         members = np.split(np.argsort(code, kind="stable"), np.cumsum(counts[present])[:-1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -10,13 +11,22 @@ from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 
 @cache
-def _controller() -> Any:
-    return ThreadpoolController()
+def _libraries() -> list[Any]:
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-def one_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Context in which BLAS uses one thread: the matrices of a fit are small, and threads would wait for each other.
 
     It also makes sums, and so fits, the same on every machine with one BLAS.
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    before = [(library, library.num_threads) for library in _libraries()]
+    several = [(library, threads) for library, threads in before if threads not in (None, 1)]
+    for library, _ in several:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, threads in several:
+            library.set_num_threads(threads)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._checks import Array
 from ..adapters.class_labels import Codes
-from ..adapters.class_scores import ClassScores
+from ..adapters.class_scores import ClassScores, with_rest
 from .base import ScoreCalibrator, nearest_to_certain
 from .curves import Curve
 
@@ -73,6 +73,6 @@ def side_by_side(columns: list[Array]) -> Array:
     array([[0.25, 0.5 , 0.25]])
     """
     if len(columns) == 1:
-        return np.column_stack([1 - columns[0], columns[0]])
+        return with_rest(columns[0])
     p = np.maximum(np.column_stack(columns), 1e-300)
     return np.asarray(p / p.sum(axis=1, keepdims=True))

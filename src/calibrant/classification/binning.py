@@ -11,10 +11,16 @@ from scipy.special import expit
 
 from .._checks import Array, count
 from ..links.groups import Groups
+from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.lookup import count_reached
 from .base import CLIP, check_smoothing
 from .binary import Events, RankCalibrator
 from .curves import Curve
 from .summarised import SummarisedScores
+
+_FEW_EDGES = 48  # which are compared with all scores sooner than these are searched for
+_MANY, _CELLS = 1 << 16, 1 << 14  # rows from which on cells are counted before any are sorted
+_NARROWEST = 1e-300  # cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +34,12 @@ class StepCurve(Curve):
 
     def __call__(self, x: Array) -> Array:
         """Probabilities of scores (n,)."""
-        return np.asarray(self.values[np.searchsorted(self.edges, x, side="right")])
+        if len(self.edges) > _FEW_EDGES:
+            return np.asarray(self.values[np.searchsorted(self.edges, x, side="right")])
+        out = np.empty(len(x))
+        for rows in row_blocks(len(x), block=2 * BLOCK):
+            np.take(self.values, count_reached(self.edges, x[rows]), out=out[rows], mode="clip")
+        return out
 
 
 class BinningCalibrator(SummarisedScores, RankCalibrator):
@@ -85,11 +96,12 @@ class BinningCalibrator(SummarisedScores, RankCalibrator):
 
     def _fit_one(self, x: Array, events: Events, weights: Array | None) -> Curve:
         more = check_smoothing(self.smoothing)
-        groups = Groups.of(x, events, weights)
-        first = equal_bins(groups.mass, count(self.n_bins, "n_bins"))
-        bins = groups.joined(first)
+        n_bins = count(self.n_bins, "n_bins")
+        groups = near_cuts(x, events, weights, n_bins)
+        first = equal_bins(groups.mass, n_bins)
+        rows, hits = (np.add.reduceat(each, first) for each in (groups.mass, groups.hits))
         edges = groups.x[first[1:] - 1] + 0.5 * (groups.x[first[1:]] - groups.x[first[1:] - 1])
-        return StepCurve(edges, (bins.hits + more) / (bins.mass + 2 * more))
+        return StepCurve(edges, (hits + more) / (rows + 2 * more))
 
 
 def equal_bins(mass: Array, n_bins: int) -> NDArray[np.intp]:
@@ -102,3 +114,35 @@ def equal_bins(mass: Array, n_bins: int) -> NDArray[np.intp]:
     wanted = reached[-1] * np.arange(1, n_bins) / n_bins
     cuts = np.searchsorted(reached - 0.5 * mass, wanted)  # before the middle of a group a cut goes before it
     return np.unique(np.append(0, cuts[cuts < len(mass)]))
+
+
+def near_cuts(x: Array, events: Events, weights: Array | None, n_bins: int) -> Groups:
+    """Groups that `equal_bins` cuts as it would cut those of all scores: of many rows, whole cells where no cut lies.
+
+    The scores of such a cell stand somewhere within it.
+    """
+    x = np.ascontiguousarray(x)
+    low, high = float(x.min()), float(x.max())
+    width = (high - low) / _CELLS
+    if len(x) < _MANY or not _NARROWEST < width < np.inf:
+        return Groups.of(x, events, weights)
+    cell = ((x - low) * (1 / width)).astype(np.intp)
+    both = np.bincount(2 * cell + events, weights, 2 * (_CELLS + 2)).reshape(-1, 2)
+    mass = both.sum(axis=1, dtype=np.float64)
+    there = np.flatnonzero(mass)
+    apart = _cells_of_cuts(mass[there], n_bins)
+    rows = np.flatnonzero(np.isin(np.arange(len(mass)), there[apart])[cell])
+    fine = Groups.of(x[rows], events[rows], None if weights is None else weights[rows])
+    rest = there[~apart]
+    order = np.argsort(np.concatenate([((fine.x - low) * (1 / width)).astype(np.intp), rest]), kind="stable")
+    parts = (fine.x, low + rest * width), (fine.mass, mass[rest]), (fine.hits, both[rest, 1])
+    return Groups(*(np.concatenate(pair)[order] for pair in parts))
+
+
+def _cells_of_cuts(mass: Array, n_bins: int) -> NDArray[np.bool_]:
+    """Cells in which cuts into equal bins may lie, and their neighbours."""
+    reached = np.cumsum(mass)
+    at = np.searchsorted(reached, reached[-1] * np.arange(1, n_bins) / n_bins)
+    apart = np.zeros(len(mass), dtype=bool)
+    apart[np.clip(at[:, None] + [-1, 0, 1], 0, len(mass) - 1)] = True
+    return apart

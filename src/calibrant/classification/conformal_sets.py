@@ -46,8 +46,9 @@ class ConformalSets(BaseEstimator):
     by : {None, "class", "groups"}
         Ranks within each class or group: coverage then holds in each.
     randomised : bool, default False
-        For "aps" and "raps": whether u is drawn for each row, which makes coverage exact and sets smaller, at the price
-        of empty ones; otherwise it is 1.
+        For "aps" and "raps": whether u is drawn for each row, which makes coverage exact in rows of any kind if the
+        probabilities are right, at the price of empty sets; otherwise it is 0, and sets of "aps" are the fewest classes
+        that reach a sum of probabilities.
     penalty : float, default 0.01
         :math:`\lambda` of "raps".
     free_classes : int, default 5
@@ -78,9 +79,9 @@ class ConformalSets(BaseEstimator):
     A set of coverage c holds the label with a probability of at least c, and of at most c + 0.2 if no two scores are
     equal, whatever the law, if new rows are exchangeable with the 4 of the fit. Above c = 0.8 it is of all classes.
 
-    Differs from the paper in: u is 1 unless asked for; sets of "aps" and "raps" may then hold one class more, and are
-    never empty while coverage is above what the first class has. The penalty and the free classes of "raps" are given,
-    not chosen on rows of their own.
+    Differs from the paper in: u is 0 unless asked for, in the fit as in sets; no set of "aps" is then empty, and where
+    the likeliest class is the label more often than c, the sets are that class. The penalty and the free classes of
+    "raps" are given, not chosen on rows of their own.
     """
 
     takes = Takes(("scores",), frozenset({"groups", "classes"}))
@@ -132,7 +133,8 @@ class ConformalSets(BaseEstimator):
         self.scores_ = {
             name: RankedScores.of(mine[own], None if weights is None else weights[own]) for name, own in members.items()
         }
-        self.guarantee_ = set_guarantee([each.total for each in self.scores_.values()], by=self.by)
+        totals, tied = [each.total for each in self.scores_.values()], self.score != "lac" and not self.randomised
+        self.guarantee_ = set_guarantee(totals, by=self.by, first_are_equal=tied)
         self.classes_, self.n_rows_ = known, len(codes)
         return self
 
@@ -185,7 +187,7 @@ class ConformalSets(BaseEstimator):
         """Scores of all classes (n, K)."""
         if self.score == "lac":
             return 1 - (table.values if table.kind == "margins" else table.probabilities())
-        u = rng.random(len(table)) if self.randomised else np.ones(len(table))
+        u = rng.random(len(table)) if self.randomised else np.zeros(len(table))
         penalty = self.penalty if self.score == "raps" else 0.0
         return adaptive_scores(table.probabilities(), u, penalty, self.free_classes)
 

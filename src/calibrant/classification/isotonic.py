@@ -9,6 +9,7 @@ import numpy as np
 
 from .._checks import Array
 from ..links.groups import Groups
+from ..numerics.lookup import bent_line
 from .base import CLIP, check_smoothing
 from .binary import Events, RankCalibrator
 from .curves import Curve
@@ -27,7 +28,7 @@ class BentCurve(Curve):
 
     def __call__(self, x: Array) -> Array:
         """Probabilities of scores (n,)."""
-        return np.interp(_snapped(x), _snapped(self.knots), self.values)
+        return bent_line(_snapped(x), _snapped(self.knots), self.values)
 
 
 def _snapped(x: Array) -> Array:

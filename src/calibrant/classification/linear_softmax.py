@@ -48,9 +48,12 @@ class LinearSoftmaxCalibrator(ScoreCalibrator):
         logs = scores.log_probabilities(self.nearest_)
         self.temperature_ = 1 / fit_sharpness(logs, codes, weights, PENALTY)
         weights = np.ones(len(codes)) if weights is None else weights
-        problem = SoftmaxProblem(self._design, logs / self.temperature_, codes, weights)
+        problem = SoftmaxProblem(self._design, self._inputs(logs), codes, weights)
         self.theta_, self.precisions_ = fit_softmax(problem, self.penalty)
 
     def _transform(self, scores: ClassScores) -> Array:
-        logs = scores.log_probabilities(self.nearest_) / self.temperature_
-        return softmax_rows(self._design.scores(logs, self.theta_))
+        return softmax_rows(self._design.scores(self._inputs(scores.log_probabilities(self.nearest_)), self.theta_))
+
+    def _inputs(self, logs: Array) -> Array:
+        """What the design is linear in: log probabilities over the temperature."""
+        return logs / self.temperature_

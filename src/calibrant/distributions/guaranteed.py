@@ -10,13 +10,14 @@ import numpy as np
 
 from .._checks import Array, probability
 from .._later import later
-from ..numerics.blocks import row_blocks
+from ..numerics.blocks import BLOCK, row_blocks
 from ..numerics.ranked_scores import reach
 from .base import Distribution
 from .joined import Joined
 from .mixture.law import Mixture
 from .recalibrated import Recalibrated
 
+_AT_ONCE = 2 * BLOCK  # rows whose intervals stay in the cache
 _SAME = 1e-9  # distance of coverages that are one
 _BLOCK = 2**22  # numbers worked on at a time where the ends of all rows are laid side by side
 
@@ -74,8 +75,10 @@ class Guaranteed(Recalibrated):
     def interval(self, coverage: float = 0.9) -> Array:
         """Intervals (n, 2) that hold the outcome with at least this probability; infinite where nothing less does."""
         c = probability(coverage, "coverage")
+        if 0 < len(self) <= _AT_ONCE:
+            return np.asarray(self.ends.interval(self.base, c, self.own, self.draw))
         out = np.empty((len(self), 2))
-        for rows in row_blocks(len(self), 2):
+        for rows in row_blocks(len(self), block=_AT_ONCE):
             out[rows] = self.ends.interval(self.base[rows], c, self.own[rows], self.draw[rows])
         return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,18 @@ class Joined(Distribution):
     parts: tuple[Distribution, ...]
     code: NDArray[np.intp]
     place: NDArray[np.intp]
+
+    @classmethod
+    def of_groups(cls, parts: Sequence[Distribution], members: Iterable[NDArray[np.intp]], index: Any = None) -> Self:
+        """Laws of groups, each at the rows of its members; the index is that of all rows."""
+        code, place = np.empty((2, sum(map(len, parts))), dtype=np.intp)
+        for number, rows in enumerate(members):
+            code[rows] = number
+            place[rows] = np.arange(len(rows))
+        law = cls(tuple(parts), code, place)
+        if index is not None:
+            object.__setattr__(law, "_index", index)
+        return law
 
     def __getitem__(self, rows: Any) -> Self:
         """The laws of these rows; the parts stay whole."""
@@ -66,6 +78,8 @@ class Joined(Distribution):
 
     def _spread(self, compute: Callable[..., Array], *points: Array, results: tuple[int, ...] = ()) -> Array:
         """Compute on each part's rows and put the results back in order; several results a point on a last axis."""
+        if not points and sum(map(len, self.parts)) <= 2 * len(self):
+            return self._gathered([compute(part) for part in self.parts])
         width = [p.shape[1] for p in points if p.ndim == 2]
         out = np.empty((len(self), *width, *results))
         for code, part in enumerate(self.parts):
@@ -76,6 +90,11 @@ class Joined(Distribution):
                 whole = len(place) == len(part) and np.array_equal(place, np.arange(len(part)))
                 out[mine] = compute(part if whole else part[place], *own)
         return out
+
+    def _gathered(self, results: Sequence[Array]) -> Array:
+        """Each row's own of what all rows of the parts have."""
+        first = np.cumsum([0, *map(len, self.parts[:-1])])
+        return np.asarray(np.concatenate(results).take(first[self.code] + self.place, axis=0))
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Normal scores by each row's own law."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, finite_products, positive
+from .._checks import Array, finite, finite_products, finite_squares, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
@@ -35,7 +35,10 @@ class LocationScale(Parametric):
         self._check()
 
     def _check(self) -> None:
-        if self.scale.min(initial=1.0) > 0 and finite_products(self.loc, self.scale):
+        one = self.scale.strides == (0,)  # number for all rows
+        scale = self.scale[:1] if one else self.scale
+        known = finite_squares(self.loc) and finite_squares(scale) if one else finite_products(self.loc, scale)
+        if scale.min(initial=1.0) > 0 and known:
             return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
@@ -73,9 +76,9 @@ class LocationScale(Parametric):
         """Of the same few u in every row, a column each: lines of two numbers would take ten times as long."""
         out = np.empty((len(self), len(u)))
         for rows in row_blocks(*out.shape, BLOCK):
+            loc, scale = self.loc[rows], self.scale[rows]
             for column, value in zip(out[rows].T, u, strict=True):
-                np.multiply(self.scale[rows], value, out=column)
-                column += self.loc[rows]
+                np.add(scale * value, loc, out=column)
         return out
 
     def _closed_form(self, kernel: Kernel, y: Array) -> Array:

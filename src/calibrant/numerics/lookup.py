@@ -108,6 +108,46 @@ class KnotIndex:
         return _Table(centre, scale, first, density, cells - 1.0, start, few, steps, padded)
 
 
+def bent_line(z: Array, knots: Array, values: Array) -> Array:
+    """What ``np.interp(z, knots, values)`` is, of many numbers (n,) without a binary search for each.
+
+    >>> bent_line(np.array([-1.0, 0.5, 3.0]), np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 5.0]))
+    array([0., 2., 5.])
+    """
+    if len(z) < BLOCK // 2:
+        return np.interp(z, knots, values)
+    index, run = KnotIndex(knots), np.diff(knots)
+    slopes = np.divide(np.diff(values), run, out=np.zeros(len(run)), where=run > 0)
+    place, height, slope = (
+        np.append(knots[:1], knots),
+        np.append(values[:1], values),
+        np.concatenate([[0], slopes, [0]]),
+    )
+
+    def heights(part: Array) -> Array:
+        at = index.segment(part)
+        out = part - place[at]
+        out *= slope[at]
+        out += height[at]
+        return out
+
+    return in_blocks(heights, z)
+
+
+def count_reached(knots: Array, z: Array) -> NDArray[np.uint8]:
+    """Number of knots, 255 at most, at or below each z (n,): of few knots the quickest way, without a branch.
+
+    >>> count_reached(np.array([-1.0, 0.0, 2.0]), np.array([-3.0, -1.0, 1.0, np.inf]))
+    array([0, 1, 2, 3], dtype=uint8)
+    """
+    z = np.ascontiguousarray(z)
+    count, above = np.zeros(len(z), dtype=np.uint8), np.empty(len(z), dtype=bool)
+    for knot in knots:
+        np.greater_equal(z, knot, out=above)
+        count += above.view(np.uint8)
+    return count
+
+
 def _centre_scale(knots: Array) -> tuple[float, float]:
     """Median and half the interquartile range of sorted knots, with wider ranges where that is zero."""
     n = knots.size

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._checks import Array
 from .._later import Pending, later
+from .blocks import constant
 from .selection import at_rank
 
 _SLACK = 1e-12  # relative, so that 0.9 * 20 is 18
@@ -110,7 +111,8 @@ class RankedScores:
         own, draw = np.asarray(own), np.asarray(draw)
         if _is_one(own) and _is_one(draw):  # one answer for all
             shape = own.shape if own.ndim else draw.shape
-            return np.broadcast_to(self._one_reached(level, float(own.flat[0]), float(draw.flat[0])), shape)
+            reached = float(self._one_reached(level, float(own.flat[0]), float(draw.flat[0])))
+            return constant(reached, *shape) if len(shape) == 1 else np.broadcast_to(reached, shape)
         return self._reached(level, own, draw)
 
     def _one_reached(self, level: float, own: float, draw: float) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._checks import Array
 
-_FEW, _POWER, _SURE = 4096, 0.65, 6.0  # values; of their number, for a sample; its standard deviations
+_FEW, _POWER, _SURE = 4096, 0.65, 3.0  # values; of their number, for a sample; its standard deviations
 
 
 def at_rank(values: Array, place: int) -> float:
@@ -21,7 +21,7 @@ def at_rank(values: Array, place: int) -> float:
     if n < _FEW:
         return float(np.partition(values, place)[place])
     low, high = _bracket(np.sort(values[:: int(n / n**_POWER)]), place / n)
-    near = values[(values >= low) & (values <= high)]
+    near = values.compress((values >= low) & (values <= high))
     rest = place - int(np.count_nonzero(values < low))
     if not 0 <= rest < len(near):
         return float(np.partition(values, place)[place])
@@ -30,7 +30,7 @@ def at_rank(values: Array, place: int) -> float:
 
 
 def _bracket(sample: Array, share: float) -> tuple[float, float]:
-    """Values of a sorted sample between which a quantile of what it was drawn from almost surely lies."""
+    """Values of a sorted sample between which a quantile of what it was drawn from nearly always lies."""
     middle = int(share * len(sample))
     gap = 2 + int(_SURE * math.sqrt(len(sample) * share * (1 - share)))
     low = sample[middle - gap] if middle >= gap else -math.inf

@@ -17,17 +17,19 @@ from ...calibration.base import read_for
 from ...calibration.contract import Takes, check_calibrator, fit_with, takes_of, transform_with
 from ...calibration.feature_table import features_of
 from ...calibration.guarantees import GIVEN, LEARNED, interval_guarantee
-from ...calibration.labels import labels_of, places_of, rows_by_label, whole_or_labels
+from ...calibration.labels import labels_of, rows_by_label, whole_or_labels
 from ...calibration.rows import usable_rows
 from ...calibration.soundness import POINTS, check_law_forecasts, example_laws
 from ...calibration.threads import one_thread
-from ...distributions import Distribution, Normal, concatenate
+from ...distributions import Distribution, Normal
+from ...distributions.joined import Joined
+from ...numerics.blocks import constant
 from ..features import centre_and_spread
 from ..residual import _is_column
 from ..scale import inner_edges, root_mean_square
 from .part import BY_SCORE, MAPS, SCORES, Part
 from .ratio import DensityRatio
-from .sample import Sample
+from .sample import Sample, ones, some
 
 BY = (None, "groups", "width")
 ENDS = ("conservative", "random")
@@ -275,13 +277,13 @@ class ConformalCalibrator(RegressionCalibrator):
                 self.calibrator_ = fit_with(clone(self.calibrator), first.table, first.y, **beside)
             if self.by == "width":
                 spread = centre_and_spread(self._laws(first))[1]
-                self.edges_ = inner_edges(spread, _ones(first.weights, len(spread)), self.n_bins)
+                self.edges_ = inner_edges(spread, ones(first.weights, len(spread)), self.n_bins)
         laws = self._laws(sample)
-        how = (self.score, self.map, tuple(float(c) for c in probabilities(self.coverage, "coverage")))
+        how = (self.score, self.map, tuple(probabilities(self.coverage, "coverage").tolist()))
         mass = sample.weights
         if sample.ratio is not None:
-            mass = sample.ratio * _ones(mass, len(laws))
-            self.mass_unit_ = float(mass.sum() / _ones(sample.weights, len(laws)).sum())
+            mass = sample.ratio * ones(mass, len(laws))
+            self.mass_unit_ = float(mass.sum() / ones(sample.weights, len(laws)).sum())
             mass = mass / self.mass_unit_
         self.all_rows_ = Part.learn(laws, sample.y, mass, how)
         groups = self._groups(laws, sample.labels)
@@ -332,7 +334,7 @@ class ConformalCalibrator(RegressionCalibrator):
         if (ratio is None) != (self.ratio_is_ != GIVEN):
             raise ValueError(f"`ratio` must {'' if ratio is None else 'not '}be given here, as in fit.")
         own = self._own(X, ratio, n)
-        draw = np.broadcast_to(0.0, n)
+        draw = constant(0.0, n)
         if self.ends == "random":
             draw = np.random.default_rng(self.random_state).random(n)
         labels = self._labels(groups, n)
@@ -341,9 +343,10 @@ class ConformalCalibrator(RegressionCalibrator):
         if members is None:
             return self.parts_[ALL].law(laws, own, draw, self.guarantee_)
         parts = [
-            self._part(name).law(laws[rows], own[rows], draw[rows], self.guarantee_) for name, rows in members.items()
+            self._part(name).law(laws[rows], some(own, rows), some(draw, rows), self.guarantee_)
+            for name, rows in members.items()
         ]
-        return concatenate(parts)[places_of(members.values(), n)]
+        return parts[0] if len(parts) == 1 else Joined.of_groups(parts, members.values(), laws.index)
 
     def _part(self, name: Any) -> Part:
         return self.parts_[name] if name in self.parts_ else self.all_rows_.without_rows()
@@ -358,7 +361,7 @@ class ConformalCalibrator(RegressionCalibrator):
             return self.ratio_(X, n) / self.mass_unit_
         if X is not None and "X" not in self.takes.beside:
             raise ValueError("`X` was given, but nobody takes features.")
-        return np.broadcast_to(1.0, n)
+        return constant(1.0, n)
 
     def _fit(self, forecasts: Any, y: Array, weights: Array | None) -> None:
         self._fit_sample(Sample(forecasts, y, weights))
@@ -385,10 +388,6 @@ class ConformalCalibrator(RegressionCalibrator):
         for part in self.parts_.values():
             law = part.law(base, np.ones(len(base)), np.zeros(len(base)), "")
             check_law_forecasts(law)
-
-
-def _ones(weights: Array | None, n: int) -> Array:
-    return np.ones(n) if weights is None else weights
 
 
 def _ratios(values: Any, n: int) -> Array:

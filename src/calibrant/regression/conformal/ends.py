@@ -156,7 +156,7 @@ def _beyond(law: Distribution, y: Array, *, coverage: float) -> Array:
 def _column_ends(base: Distribution, low: Array, high: Array) -> Array:
     """Values of each row at its own two scores, of which the lower is minus what is given."""
     if low.strides == high.strides == (0,) and len(low) and max(low[0], high[0]) < np.inf:  # of all rows the same
-        return base.from_normal(np.append(-low[:1], _raised(base, high[:1]))[None, :])
+        return base.from_normal(np.array([[-low[0], _raised(base, high[0])]]))
     return np.column_stack([_values(base, -low, -np.inf), _values(base, _raised(base, high), np.inf)])
 
 
@@ -165,7 +165,7 @@ def _line_ends(base: Distribution, low: Array, high: Array) -> tuple[Array, Arra
     return _values(base, low[None, :], -np.inf), _values(base, _raised(base, high)[None, :], np.inf)
 
 
-def _raised(base: Distribution, high: Array) -> Array:
+def _raised(base: Distribution, high: Any) -> Any:
     return high + _BEYOND_ATOMS * (1 + np.abs(high)) if base.has_atoms else high
 
 

@@ -71,3 +71,13 @@ def _put(n: int, rows: Rows, weights: Array) -> Array:
     out = np.zeros(n)
     out[rows] = weights
     return out
+
+
+def ones(weights: Array | None, n: int) -> Array:
+    """Weights, 1 each where none are given."""
+    return np.ones(n) if weights is None else weights
+
+
+def some(values: Array, rows: Rows) -> Array:
+    """Entries of some rows, of a constant as many."""
+    return values[: len(rows)] if values.strides == (0,) else values[rows]
