@@ -17,7 +17,7 @@ from ..numerics.tails import HALF_LOG_2PI, log_tails, normal_hazard, score_of_lo
 from .base import Map, Side, across
 
 _NEAR = 36.0  # scores
-_CLOSE = 1e-8  # of h before the last step, which squares what is left
+_CLOSE = 1e-7  # of h before the last step, which squares what is left
 
 
 def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
