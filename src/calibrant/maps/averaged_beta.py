@@ -19,6 +19,7 @@ from .base import Map, Side, log_density_of
 What = Literal["height", "log_slope", "log_density"]
 
 BLOCK = 65536  # beta maps evaluated at a time: intermediate results stay in the cache
+SHARED = 24576  # the same at scores that all rows have: less memory comes and goes
 WIDE = 0.1  # posterior variance beyond which 13 nodes are too few
 STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, for a and b up to here
 DENSE = 4000  # points a row from which on a table, good to about 1e-5, replaces the exact values
@@ -233,7 +234,7 @@ class AveragedBetaMap(Map):
         at = (z, *log_tails(z))
         out = np.empty((len(self.mean), len(z)))
         for rule, mine in self._rules():
-            for part in row_blocks(len(mine), len(z) * len(rule.weights), BLOCK):
+            for part in row_blocks(len(mine), len(z) * len(rule.weights), SHARED):
                 rows = mine[part]
                 out[rows] = self._dense_block(rule, rows, at, what)
         return out
@@ -244,7 +245,7 @@ class AveragedBetaMap(Map):
             return super().probabilities(z)
         at, out = (z[0], *log_tails(z[0])), np.empty((2, len(self.mean), z.shape[1]))
         for rule, mine in self._rules():
-            for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), BLOCK):
+            for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), SHARED):
                 rows = mine[part]
                 if (found := self._dense_parts(rule, rows, at)) is None:
                     out[:, rows] = super(AveragedBetaMap, self[rows]).probabilities(z)
