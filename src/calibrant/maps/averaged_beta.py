@@ -261,7 +261,7 @@ class AveragedBetaMap(Map):
         lines = np.matmul(rule.nodes, np.swapaxes(self.root[rows], 1, 2)) + self.mean[rows, None, :]
         np.clip(lines, -LARGEST, LARGEST, out=lines)
         lines[:, :, :2] = np.exp(lines[:, :, :2])
-        if np.abs(lines).max() * (1 - min(low.min(), high.min())) > STRAIGHT:
+        if max(np.abs(lines).max(), 1.0) * (1 - min(low.min(), high.min())) > STRAIGHT:
             return None
         h = np.matmul(lines.reshape(-1, 3), np.stack([low, -high, np.ones(len(z))]))
         h = np.exp(h, out=h).reshape(len(rows), -1, len(z))
