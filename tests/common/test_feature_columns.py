@@ -120,13 +120,13 @@ def fails(capsys: Capture, *arguments: str) -> str:
 
 # ---- every kind of table, every command ----
 @pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
+def expected() -> dict[Any, Any]:
     return {}
 
 
 @pytest.mark.parametrize(("command", "kind"), KINDS)
 def test_every_kind_of_table(
-    kind: str, command: str, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    kind: str, command: str, expected: dict[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frame = laws()
     if command not in expected:
@@ -178,7 +178,7 @@ def test_the_fit_is_that_of_python() -> None:
 # ---- what makes no difference ----
 @pytest.mark.parametrize("command", ["evaluate", "compare", "fit"])
 @pytest.mark.parametrize("what", ["rows", "columns", "weights"])
-def test_order_and_copies(command: str, what: str) -> None:
+def test_order_and_copies(command: str, what: str, expected: dict[Any, Any]) -> None:
     frame = laws()
     options = [*SEEN, *(["-m", "boosted"] if command in ("fit", "evaluate") else TWO)]
     turned = ["--feature", "promo", "--feature", "region", "--feature", "price", *options[len(SEEN) :]]
@@ -189,7 +189,10 @@ def test_order_and_copies(command: str, what: str) -> None:
     else:
         twice = frame.loc[frame.index.repeat(frame["w"])].drop(columns="w")
         one, other = (frame, [*options, "--weight", "w"]), (twice, options)
-    same(*(numbers(command, made, *said) for made, said in (one, other)), 1e-6)
+    as_it_is = (command, tuple(one[1]))
+    if as_it_is not in expected:
+        expected[as_it_is] = numbers(command, one[0], *one[1])
+    same(expected[as_it_is], numbers(command, other[0], *other[1]), 1e-6)
 
 
 def test_apply_to_other_columns_rows_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

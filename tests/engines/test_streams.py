@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from calibrant import Normal, QuantileCalibrator
 from calibrant.engines.lazy import cells
+from calibrant.engines.lazy.fit import fit
 from calibrant.engines.lazy.frames import frame_of
 from calibrant.engines.lazy.scores import scored
+from calibrant.tables import parquet
 from calibrant.tables.columns import Columns
+from calibrant.tables.reading import Reading
+from calibrant.tables.sources import open_table
 
 N = 70_000
 BARE = Columns("normal", ("mu", "sigma"), target="y")
@@ -58,3 +63,20 @@ def test_one_grid_is_that_of_the_rows(table):
     expected = QuantileCalibrator().summarise(law, table["y"].to_numpy()).grid
     (part,) = cells.summed(frame_of(table.lazy()), BARE, scored(QuantileCalibrator(), BARE))[0].values()
     assert part.grid.level == expected.level and np.array_equal(part.grid.mass, expected.mass)
+
+
+def test_polars_reads_row_groups_one_after_another(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "SLICE", 20_000)
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, part in zip(paths, (table[:50_000], table[50_000:]), strict=True):
+        pq.write_table(part.to_arrow(), path, row_group_size=15_000)
+    source = open_table(tmp_path, Reading(engine="polars"))
+    assert source.slices == [(0, 30_000), (30_000, 20_000), (50_000, None)]
+    plan = source.lazy.to_native().select("y").slice(*source.slices[1]).explain()
+    assert "SLICE" in plan.partition("SCAN")[2]  # by the reader itself, which leaves the other row groups alone
+    sizes = [batch.num_rows for batch in source.batches(["y"])]
+    assert sum(sizes) == N and np.isin([30_000, 50_000], np.cumsum(sizes)).all()
+    found, expected = (fit(one, BARE, QuantileCalibrator()).summary_.grid for one in (source, table.lazy()))
+    assert np.array_equal(found.keys, expected.keys) and np.array_equal(found.mass, expected.mass)
+    monkeypatch.setattr(parquet, "MOST_LOOKS", 4)
+    assert parquet.row_slices(paths) == [(0, 45_000), (45_000, None)]

@@ -90,6 +90,12 @@ def test_dense_points_are_interpolated(size, what):
     assert not np.array_equal(dense, exact)  # a table was used
 
 
+def test_dense_points_of_a_flat_map_far_out():
+    map, z = AveragedBetaMap(np.array([[-1.0, -1.0, 0.0]]), np.zeros((1, 3, 3))), np.linspace(-50, 50, 4001)[None, :]
+    exact = np.hstack([map.log_slope(part) for part in np.array_split(z, 8, axis=1)])
+    np.testing.assert_allclose(map.log_slope(z), exact, atol=1e-5)
+
+
 @pytest.mark.parametrize("slope", [0.3, 1.0, 3.0, 8.0])
 def test_tables_are_as_fine_as_the_steepest_map_needs(slope):
     map = AveragedBetaMap(np.array([[np.log(slope), np.log(slope), 0.2]]), 0.05 * np.eye(3)[None])

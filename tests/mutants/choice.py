@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import cache
 from hashlib import sha256
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -66,10 +67,15 @@ def choose(root: Path, rooms: Sequence[str], n_mutants: int, seed: int) -> list[
     return chosen
 
 
+@cache
+def _edits(source: str) -> list[Edit]:
+    return list(edits(source))
+
+
 def _queue(name: str, path: Path, seed: int) -> list[Mutant]:
     """The mutants of one file in a random order, the kinds in turns."""
     by_kind: dict[str, list[Mutant]] = {}
-    for edit in edits(path.read_text(encoding="utf-8")):
+    for edit in _edits(path.read_text(encoding="utf-8")):
         by_kind.setdefault(edit.kind, []).append(Mutant(name, edit))
     queues = [sorted(some, key=lambda one: _draw(seed, one.name)) for some in by_kind.values()]
     return _in_turns(sorted(queues, key=lambda queue: _draw(seed, queue[0].name)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from calibrant.numerics.roots import solve_increasing
+from calibrant.numerics.roots import search_increasing, solve_increasing
 
 
 def counted(function):
@@ -80,3 +80,24 @@ def test_long_steps_are_cut_and_the_last_step_is_the_one_that_is_close():
         0, abs=1e-12
     )
     assert len(sizes) == 1
+
+
+def test_two_points_with_their_slopes_lead_there_in_one_step_less_than_newton():
+    height_and_slope, sizes = counted(lambda z: (np.sinh(z), np.cosh(z)))
+    found = solve_increasing(height_and_slope, np.sinh(np.linspace(-1, 1, 9)), np.full(9, 0.1), met=1e-6)
+    np.testing.assert_allclose(found, np.linspace(-1, 1, 9), atol=1e-12)
+    newton, steps = np.full(9, 0.1), 0
+    while np.abs(np.sinh(newton) - np.sinh(np.linspace(-1, 1, 9))).max() > 1e-6:
+        newton, steps = newton - (np.sinh(newton) - np.sinh(np.linspace(-1, 1, 9))) / np.cosh(newton), steps + 1
+    assert len(sizes) < 1 + steps
+    inverse_is_a_cubic, sizes = counted(lambda z: (np.cbrt(z), 1 / (3 * np.cbrt(z) ** 2)))
+    solve_increasing(inverse_is_a_cubic, np.array([3.0]), np.array([20.0]), met=1e-13)
+    assert len(sizes) == 3  # Newton's step, that of the cubic, and a look
+
+
+def test_slopes_tell_which_heights_were_met():
+    heights = lambda z, where: (np.tanh(z), 1 - np.tanh(z) ** 2)  # noqa: E731
+    target = np.array([0.5, 2.0, np.inf])
+    found, slopes = search_increasing(heights, target, np.zeros(3), met=1e-9, longest=5.0, most=30)
+    assert found[0] == pytest.approx(np.arctanh(0.5)) and slopes[0] == pytest.approx(0.75)
+    assert np.isnan(slopes[1]) and slopes[2] == np.inf

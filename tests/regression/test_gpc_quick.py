@@ -59,6 +59,12 @@ def positive(n, seed=0):
     return Gamma(4.0, mean / 4), rng.gamma(2.0, mean / 2)
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    """A calibrator to look at."""
+    return GPCCalibrator().fit(*two_lines(400))
+
+
 SCENES = [two_lines, skewed, too_narrow, sharp, logistic, positive]
 
 
@@ -91,8 +97,8 @@ def test_other_settings(settings):
     np.testing.assert_allclose(law.cdf(quick), np.tile(LEVELS, (600, 1)), rtol=0, atol=CLOSE)
 
 
-def test_the_table_is_the_classifier():
-    calibrator = GPCCalibrator().fit(*two_lines(400))
+def test_the_table_is_the_classifier(fitted):
+    calibrator = fitted
     table, grid = calibrator._quick().table, calibrator._grid()
     x = np.linspace(*table.ends, 2001)[1:-1]
     z = calibrator.quantile_.map_(x)
@@ -104,8 +110,8 @@ def test_the_table_is_the_classifier():
         np.testing.assert_allclose(ndtri(low[np.abs(z) < 5]), z[np.abs(z) < 5], atol=1e-5)
 
 
-def test_rows_that_are_in_doubt_are_left_to_the_maps(monkeypatch):
-    calibrator = GPCCalibrator().fit(*two_lines(400))
+def test_rows_that_are_in_doubt_are_left_to_the_maps(fitted, monkeypatch):
+    calibrator = fitted
     forecasts, _ = two_lines(600, 1)
     expected = calibrator.transform(forecasts).quantiles(LEVELS)
     honest = gpc_quick._scores
@@ -113,11 +119,11 @@ def test_rows_that_are_in_doubt_are_left_to_the_maps(monkeypatch):
     np.testing.assert_allclose(calibrator.transform(forecasts).quantiles(LEVELS), expected, atol=1e-3)
 
 
-def test_who_has_no_table(monkeypatch):
+def test_who_has_no_table(fitted, monkeypatch):
     forecasts, _ = two_lines(600, 1)
     learned = GPCCalibrator(6, kernel="rbf", lengths="learn", n_basis=8, n_grid=16).fit(*two_lines(60))
     assert learned._quick() is None and learned.transform(forecasts).quantiles([0.5]).shape == (600, 1)
-    calibrator = GPCCalibrator().fit(*two_lines(400))
+    calibrator = fitted
     heavy = calibrator.transform(StudentT(forecasts.loc, 5.0, 3.0))  # its tails are kept by another map
     assert heavy._tabulated([0.5]) is None and np.isfinite(heavy.quantiles([0.5])).all()
     law = calibrator.transform(forecasts)
@@ -141,8 +147,8 @@ def test_laws_stay_as_they_are_when_the_calibrator_learns_anew():
     np.testing.assert_array_equal(law.cdf(y), cdf)
 
 
-def test_some_rows_pickles_and_blocks(monkeypatch):
-    calibrator = GPCCalibrator().fit(*two_lines(400))
+def test_some_rows_pickles_and_blocks(fitted, monkeypatch):
+    calibrator = fitted
     forecasts, y = two_lines(1500, 1)
     law = calibrator.transform(forecasts)
     whole, rows = law.quantiles(LEVELS), np.arange(1500)[::-2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -150,6 +151,7 @@ class Truncated(Distribution):
         r"""CRPS; closed forms for normal, logistic and t laws (Jordan, Krüger & Lerch 2019, appendix A)."""
         return self._by_blocks(_crps, self._outcomes(y))
 
+    @cached_property
     def _cuts(self) -> Cuts:
         return Cuts.of(self.base, self.lower, self.upper)  # type: ignore[arg-type]
 
@@ -157,7 +159,7 @@ class Truncated(Distribution):
         """Closed forms where there are some, quadrature elsewhere."""
         if not has_closed_form(self.base):
             return np.asarray(by_quadrature(self))
-        cuts = self._cuts()
+        cuts = self._cuts
         clear = cuts.clear(second=second)
         return where_clear(self, clear, lambda law, i: closed(law, cuts[i]), lambda law, i: by_quadrature(law))
 
@@ -170,7 +172,7 @@ def _crps(law: Truncated, y: Array) -> Array:
     if not has_closed_form(law.base):
         return Distribution.crps(law, y)
 
-    cuts = law._cuts()
+    cuts = law._cuts
 
     def closed(part: Any, rows: Mask) -> Array:
         return np.asarray(part.base.scale * truncated_crps(cuts[rows], part.base.standardised(y[rows])))

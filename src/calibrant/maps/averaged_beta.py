@@ -12,18 +12,20 @@ from scipy.special import ndtri_exp
 
 from .._checks import Array
 from ..numerics.blocks import row_blocks
+from ..numerics.roots import HeightAndSlope, Where, solve_increasing
 from ..numerics.tails import HALF_LOG_2PI, log_tails, score_of
 from .base import Map, Side, log_density_of
 
 What = Literal["height", "log_slope", "log_density"]
 
 BLOCK = 65536  # beta maps evaluated at a time: intermediate results stay in the cache
+SHARED = 24576  # the same at scores that all rows have: less memory comes and goes
 WIDE = 0.1  # posterior variance beyond which 13 nodes are too few
 STEP, STEEP = 1 / 8, 3.2  # of the table that dense predictions interpolate in, for a and b up to here
 DENSE = 4000  # points a row from which on a table, good to about 1e-5, replaces the exact values
 STRAIGHT, FAR = 600.0, 37.0  # logits and scores up to here need no logarithms
 LINE = 1e5  # scores beyond which T(z)/z is constant
-MET = 1e-8  # of a score before the last Newton step, which squares what is left
+MET = 1e-7  # of a score before the last Newton step, which squares what is left
 LARGEST = 300.0  # of |ln a|, |ln b|, |c|
 
 
@@ -93,6 +95,49 @@ def _halved(values: Array) -> Array:
     return out
 
 
+class _Maps(NamedTuple):
+    """Beta maps of n rows, k each, and their weights."""
+
+    weights: Array  # (k,)
+    slopes: Array  # a and b, (2, k, n)
+    shifts: Array  # c, (k, n)
+
+    def solver(self, width: int) -> HeightAndSlope:
+        """Averages at scores (n, width) or (n,), or at some of these, and their slopes."""
+
+        def height_and_slope(z: Array, where: Where) -> tuple[Array, Array]:
+            maps = self if isinstance(where, slice) else self._of_rows(where // width)
+            height, log_slope = maps.both((z, *log_tails(z)))
+            with np.errstate(over="ignore"):
+                return height, np.exp(log_slope)
+
+        return height_and_slope
+
+    def _of_rows(self, rows: NDArray[np.intp]) -> _Maps:
+        return _Maps(self.weights, self.slopes[:, :, rows], self.shifts[:, rows])
+
+    def both(self, at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+        """Height and log slope of the averages at scores and their log tails, (n,), (n, j) or (1, j)."""
+        slopes, shifts = self.slopes, self.shifts
+        if at[0].ndim == 2:
+            slopes, shifts = slopes[..., None], shifts[..., None]
+        largest = slopes.max(axis=1)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            reach = largest[0] * at[1] + largest[1] * at[2]
+            far = ~(reach > np.abs(shifts).max(axis=0) - STRAIGHT) | ~(np.abs(at[0]) < FAR)
+            h = slopes[0] * at[1]
+            h -= slopes[1] * at[2]
+            h += shifts
+            if not far.any():
+                return _average(self.weights, h, slopes, at)
+            z, low, high = (np.broadcast_to(part, far.shape)[far] for part in at)
+            steep = np.stack([np.broadcast_to(slope, h.shape)[:, far] for slope in slopes])
+            exact = _log_average(self.weights, h[:, far], steep, (z, low, high))
+            height, log_slope = _average(self.weights, h, slopes, at)
+        height[far], log_slope[far] = exact
+        return height, log_slope
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AveragedBetaMap(Map):
     r"""One map a row, :math:`R(p) = E\,\sigma(a\ln p - b\ln(1-p) + c)` over normal :math:`(\ln a, \ln b, c)`.
@@ -148,17 +193,14 @@ class AveragedBetaMap(Map):
         """By guarded Newton steps."""
         t = np.asarray(t, dtype=np.float64)
         target = self._spread_out(t)
-
+        width = target.shape[1] if target.ndim == 2 else 1
         out = np.empty(target.shape)
-        for rows in row_blocks(len(target), 16 * (1 if t.ndim < 2 else t.shape[1]), BLOCK):
-            start = np.clip(target[rows], -1e3, 1e3)
-            out[rows] = self[rows]._solve(AveragedBetaMap._height_and_slope, target[rows], start, met=MET, most=40)
+        for rule, mine in self._rules():
+            for block in row_blocks(len(mine), width * len(rule.weights), BLOCK):
+                rows = mine[block]
+                maps, start = self._maps(rule, rows), np.clip(target[rows], -1e3, 1e3)
+                out[rows] = solve_increasing(maps.solver(width), target[rows], start, met=MET, most=40)
         return out
-
-    def _height_and_slope(self, z: Array) -> tuple[Array, Array]:
-        height, log_slope = self._both(z)
-        with np.errstate(over="ignore"):
-            return height, np.exp(log_slope)
 
     def _spread_out(self, z: Array) -> Array:
         """Write z out to (n,) or (n, k)."""
@@ -192,7 +234,7 @@ class AveragedBetaMap(Map):
         at = (z, *log_tails(z))
         out = np.empty((len(self.mean), len(z)))
         for rule, mine in self._rules():
-            for part in row_blocks(len(mine), len(z) * len(rule.weights), BLOCK):
+            for part in row_blocks(len(mine), len(z) * len(rule.weights), SHARED):
                 rows = mine[part]
                 out[rows] = self._dense_block(rule, rows, at, what)
         return out
@@ -203,7 +245,7 @@ class AveragedBetaMap(Map):
             return super().probabilities(z)
         at, out = (z[0], *log_tails(z[0])), np.empty((2, len(self.mean), z.shape[1]))
         for rule, mine in self._rules():
-            for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), BLOCK):
+            for part in row_blocks(len(mine), z.shape[1] * len(rule.weights), SHARED):
                 rows = mine[part]
                 if (found := self._dense_parts(rule, rows, at)) is None:
                     out[:, rows] = super(AveragedBetaMap, self[rows]).probabilities(z)
@@ -219,7 +261,7 @@ class AveragedBetaMap(Map):
         lines = np.matmul(rule.nodes, np.swapaxes(self.root[rows], 1, 2)) + self.mean[rows, None, :]
         np.clip(lines, -LARGEST, LARGEST, out=lines)
         lines[:, :, :2] = np.exp(lines[:, :, :2])
-        if np.abs(lines).max() * (1 - min(low.min(), high.min())) > STRAIGHT:
+        if max(np.abs(lines).max(), 1.0) * (1 - min(low.min(), high.min())) > STRAIGHT:
             return None
         h = np.matmul(lines.reshape(-1, 3), np.stack([low, -high, np.ones(len(z))]))
         h = np.exp(h, out=h).reshape(len(rows), -1, len(z))
@@ -257,30 +299,14 @@ class AveragedBetaMap(Map):
             for block in row_blocks(len(rows), max((1, *shape[1:])) * len(rule.weights), BLOCK):
                 part = rows[block]
                 at = (z, low, high) if shared else (z[part], low[part], high[part])
-                height[part], log_slope[part] = self._block(rule, part, at)
+                height[part], log_slope[part] = self._maps(rule, part).both(at)
         return height, log_slope
 
-    def _block(self, rule: Rule, rows: NDArray[np.intp], at: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    def _maps(self, rule: Rule, rows: NDArray[np.intp]) -> _Maps:
+        """The rule's maps for these rows."""
         parameters = np.einsum("rij,kj->ikr", self.root[rows], rule.nodes) + self.mean[rows].T[:, None, :]
-        if at[0].ndim == 2:
-            parameters = parameters[..., None]
         np.clip(parameters, -LARGEST, LARGEST, out=parameters)
-        slopes = np.exp(parameters[:2])
-        largest = slopes.max(axis=1)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            reach = largest[0] * at[1] + largest[1] * at[2]
-            far = ~(reach > np.abs(parameters[2]).max(axis=0) - STRAIGHT) | ~(np.abs(at[0]) < FAR)
-            h = slopes[0] * at[1]
-            h -= slopes[1] * at[2]
-            h += parameters[2]
-            if not far.any():
-                return _average(rule.weights, h, slopes, at)
-            z, low, high = (np.broadcast_to(part, far.shape)[far] for part in at)
-            steep = np.stack([np.broadcast_to(slope, h.shape)[:, far] for slope in slopes])
-            exact = _log_average(rule.weights, h[:, far], steep, (z, low, high))
-            height, log_slope = _average(rule.weights, h, slopes, at)
-        height[far], log_slope[far] = exact
-        return height, log_slope
+        return _Maps(rule.weights, np.exp(parameters[:2]), parameters[2])
 
 
 def _chosen(height: Array, log_slope: Array, what: What) -> Array:

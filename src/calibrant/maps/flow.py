@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit, log_ndtr
+from scipy.special import log_expit, log_ndtr
 
 from .._checks import Array
 from ..numerics.lines import count_below
@@ -17,7 +17,7 @@ from ..numerics.tails import HALF_LOG_2PI, log_tails, normal_hazard, score_of_lo
 from .base import Map, Side, across
 
 _NEAR = 36.0  # scores
-_CLOSE = 1e-8  # of h before the last step, which squares what is left
+_CLOSE = 1e-7  # of h before the last step, which squares what is left
 
 
 def smooth_step(u: Array, centre: Array, width: Array | float) -> tuple[Array, Array]:
@@ -86,8 +86,8 @@ class _Flow(Map):
 
     def _at_shared(self, z: Array) -> Array:
         """All rows at the same scores (1, k), whose steps are the same: one product of matrices."""
-        u = (z - self.location[0]) / self.scale[0]
-        steps = [self[:1]._step(u, j)[0] for j in range(self.heights.shape[1])]
+        u, one = (z - self.location[0]) / self.scale[0], self[:1]
+        steps = [one._step(u, j)[0] for j in range(self.heights.shape[1])]
         lines = np.concatenate([log_ndtr(u), -log_ndtr(-u), np.ones(u.shape), *steps])
         return np.asarray(np.column_stack([self.a, self.b, self.c, self.heights]) @ lines)
 
@@ -111,7 +111,7 @@ class _Flow(Map):
     def probabilities(self, z: Array) -> tuple[Array, Array]:
         """σ(h) and σ(-h)."""
         h = self._logit(z)
-        return expit(h), expit(-h)
+        return sigmoid(h.copy()), sigmoid(-h)
 
     def log_slope(self, z: Array) -> Array:
         r"""Log dT/dz: :math:`\ln h' + \ln\sigma(|h|)` less the log hazard of the smaller tail."""

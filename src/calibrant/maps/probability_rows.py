@@ -17,7 +17,7 @@ from .base import Map, Side
 
 _TINY = 1e-280  # smaller probabilities are worked out in logs
 _UPPER = 0.9  # a score above this level is better taken from the other tail
-_ROW_BLOCK = 1024
+_ROW_BLOCK = 384
 
 
 @dataclass(frozen=True, eq=False, repr=False)

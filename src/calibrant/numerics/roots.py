@@ -1,8 +1,9 @@
-"""Inverting increasing functions, many numbers at a time: Newton's method, guarded by a bracket."""
+"""Inverting increasing functions, many numbers at a time: Newton's method and better, guarded by a bracket."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,22 @@ Where = slice | NDArray[np.intp]  # all problems, or some of them by their numbe
 HeightAndSlope = Callable[[Array, Where], tuple[Array, Array]]
 
 WIDEST = 1e154  # squares stay finite
+_CLOSER = 0.5  # of what was left at the point before: with more, a cubic through it may lead anywhere
 _FREE = 4  # steps, after which one across more than half the bracket is no longer taken: Newton's may go to and fro
 
 
-def solve_increasing(
+def solve_increasing(height_and_slope: HeightAndSlope, target: Array, start: Array, **how: Any) -> Array:
+    """The z with height(z) = target, as `search_increasing` finds them; where it stops where it has not.
+
+    Examples
+    --------
+    >>> solve_increasing(lambda z, where: (z**3 + z, 3 * z**2 + 1), np.array([-2.0, 0.0, 10.0]), np.ones(3))
+    array([-1.,  0.,  2.])
+    """
+    return search_increasing(height_and_slope, target, start, **how)[0]
+
+
+def search_increasing(
     height_and_slope: HeightAndSlope,
     target: Array,
     start: Array,
@@ -26,10 +39,13 @@ def solve_increasing(
     met: float = 0.0,
     longest: float = np.inf,
     most: int = 200,
-) -> Array:
-    """The z with height(z) = target: Newton steps, and bisection (in asinh z) where they leave the bracket or cross it.
+) -> tuple[Array, Array]:
+    """The z with height(z) = target, and the slopes before the last step, NaN where no height was met.
 
-    Problems that are done are set aside once they are half of those worked on.
+    By steps, or by bisection (in asinh z) where these leave the bracket or cross it.
+
+    The first step is Newton's; later ones follow the cubic that the inverse is like, by heights and slopes at the last
+    two points, once these come closer. Problems that are done are set aside once they are half of those worked on.
 
     Parameters
     ----------
@@ -43,49 +59,71 @@ def solve_increasing(
         The answer is sought between these.
     close, met : float
         A step is the last if it is this small, relative to 1 + |z|, or if the height was this close to the target
-        before it, relative to 1 + |target|. Convergence is quadratic: the error after it is about the square.
+        before it, relative to 1 + |target|. Convergence is quadratic at least: the error after it is about the square.
     longest : float
-        Longer Newton steps are cut.
+        Longer steps are cut.
     most : int
         Steps at most.
-
-    Examples
-    --------
-    >>> solve_increasing(lambda z, where: (z**3 + z, 3 * z**2 + 1), np.array([-2.0, 0.0, 10.0]), np.ones(3))
-    array([-1.,  0.,  2.])
     """
     goal, known = target.ravel(), ~np.isfinite(target).ravel()
     z = np.clip(np.broadcast_to(start, target.shape).ravel(), -1e150, 1e150).astype(np.float64)
     z[known] = 0.0
     low, high = np.full(z.shape, bounds[0]), np.full(z.shape, bounds[1])
     live: Where = slice(None)
-    open_ = ~known
+    open_, steep, before = ~known, np.where(known, np.inf, np.nan), None
     for number in range(most):
         x, aim = z[live].copy(), goal[live]
         shaped = x.reshape(target.shape) if isinstance(live, slice) else x
         height, slope = (np.ravel(part) for part in height_and_slope(shaped, live))
         below = height < aim
         low[live], high[live] = lo, hi = np.where(below, x, low[live]), np.where(below, high[live], x)
-        ahead = _step(x, (aim - height, slope), (lo, hi), longest, 0.5 if number >= _FREE else 1.0)
+        here = _Point(x, height, slope)
+        ahead = _step(here, _towards(aim, here, before), (lo, hi), longest, 0.5 if number >= _FREE else 1.0)
         z[live] = np.where(open_[live], ahead, x)  # what is done stays, so that no answer depends on its neighbours
         with np.errstate(invalid="ignore"):
-            done = (np.abs(ahead - x) <= close * (1 + np.abs(x))) | (np.abs(height - aim) <= met * (1 + np.abs(aim)))
+            near = np.abs(height - aim) <= met * (1 + np.abs(aim))
+            done = near | (np.abs(ahead - x) <= close * (1 + np.abs(x)))
+        steep[live] = np.where(open_[live] & near, slope, steep[live])
         open_[live] &= ~done
-        count = np.count_nonzero(open_)
+        count, before = np.count_nonzero(open_), here
         if not count:
             break
         if 2 * count <= len(x):
+            before = here.some(open_[live])
             live = np.flatnonzero(open_)
-    return np.where(known, goal, z).reshape(target.shape)
+    return np.where(known, goal, z).reshape(target.shape), steep.reshape(target.shape)
 
 
-def _step(
-    x: Array, rest_and_slope: tuple[Array, Array], ends: tuple[Array, Array], longest: float, share: float
-) -> Array:
-    """The next point: Newton's, or the middle where that lies outside the bracket or across this share of it."""
-    (rest, slope), (low, high) = rest_and_slope, ends
+class _Point(NamedTuple):
+    """Where each problem was last looked at."""
+
+    x: Array
+    height: Array
+    slope: Array
+
+    def some(self, which: NDArray[np.bool_]) -> _Point:
+        """Of some problems."""
+        return _Point(*(part[which] for part in self))
+
+
+def _towards(aim: Array, here: _Point, before: _Point | None) -> Array:
+    """Steps to the aim: Newton's, or along the cubic with the heights and slopes of both points."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        ahead = x + np.clip(rest / slope, -longest, longest)
+        rest, own = aim - here.height, 1 / here.slope
+        newton = rest * own
+        if before is None:
+            return np.asarray(newton)
+        drop = before.height - here.height
+        share, chord, other = rest / drop, (before.x - here.x) / drop - own, 1 / before.slope - own
+        bent = newton + rest * share * (3 * chord - other + (other - 2 * chord) * share)
+        return np.where((np.abs(share) < _CLOSER) & np.isfinite(bent), bent, newton)
+
+
+def _step(here: _Point, step: Array, ends: tuple[Array, Array], longest: float, share: float) -> Array:
+    """The next point: a step on, or the middle where that lies outside the bracket or across this share of it."""
+    (x, *_), (low, high) = here, ends
+    with np.errstate(over="ignore", invalid="ignore"):
+        ahead = x + np.clip(step, -longest, longest)
         outside = ~((ahead > low) & (ahead < high) | (ahead == x))  # an end again would go round in circles
         if share < 1:
             outside |= np.abs(ahead - x) > share * (high - low)

@@ -212,11 +212,13 @@ class Basis:
 
     def crossed(self, first: Array, second: Array, coefficients: Array) -> Array:
         """Sums (n, m) of the functions of two features, at all pairs of n and m values of these."""
-        own = coefficients[0] + self.linear * (coefficients[1] * first[:, None] + coefficients[2] * second)
         left, right = (
             _kernel(x[:, None], self.landmarks[:, [d]], self.lengths[[d]]) for d, x in enumerate((first, second))
         )
-        return np.asarray(own + left @ (self.process * self.whitening @ coefficients[3:] * right).T)
+        out = np.asarray(left @ (self.process * self.whitening @ coefficients[3:] * right).T)
+        out += (coefficients[0] + self.linear * coefficients[1] * first)[:, None]
+        out += self.linear * coefficients[2] * second
+        return out
 
 
 def fit_basis(

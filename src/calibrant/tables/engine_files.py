@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from .files import format_of
-from .lazy_frames import lazy_frame
+from .lazy_frames import Slices, lazy_frame
+from .parquet import row_slices
 from .roles import RoleError
 
 ENGINES = ("arrow", "duckdb", "polars", "spark", "dask")
@@ -48,6 +49,11 @@ def engine_frame(files: list[Path], name: str, engine: str) -> Any:
     keyed = root is not None and any("=" in part for part in files[0].relative_to(root).parts[:-1])
     paths = [str(path) for path in files]
     return lazy_frame(_OPEN[engine](paths, kind, str(root) if keyed else None))
+
+
+def slices_for(files: list[Path], engine: str) -> Slices:
+    """Rows that an engine should read at a time: Polars holds the row groups ahead, the more the longer the file."""
+    return row_slices(files) if engine == "polars" and format_of(files[0]) == "parquet" else ()
 
 
 def _polars(paths: list[str], kind: str | None, root: str | None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -30,8 +30,11 @@ def schema_of(frame: Any) -> pa.Schema:
     return pa.schema([(name, pa.float64() if kind.is_float() else pa.null()) for name, kind in found.items()])
 
 
-def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Batches of some columns, as the engine works them out."""
+Slices = Sequence[tuple[int, int | None]]
+
+
+def batches_of(frame: Any, columns: list[str], slices: Slices = ()) -> Iterator[pa.RecordBatch]:
+    """Batches of some columns, as the engine works them out; of Polars one slice of rows after another, if any."""
     kind, names = frame.implementation.name.lower(), frame.collect_schema().names()
     if kind == "pyspark" and columns != names:
         safe = nw.from_native(without_dots(frame.to_native()))
@@ -40,9 +43,8 @@ def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         wanted = frame if columns == names else frame.select(*columns)
     native = wanted.to_native()
     if kind == "polars":
-        parts = native.collect_batches(chunk_size=ROWS) if hasattr(native, "collect_batches") else [native.collect()]
-        for part in parts:
-            yield from part.to_arrow().to_batches()
+        for part in [native.slice(*rows) for rows in slices] or [native]:
+            yield from _batches_of_polars(part)
     elif kind == "dask":
         for number in range(native.npartitions):
             part = native.get_partition(number).compute()
@@ -56,6 +58,12 @@ def batches_of(frame: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         yield from pa.RecordBatchReader.from_stream(native)
     else:
         yield from wanted.collect().to_arrow().to_batches()
+
+
+def _batches_of_polars(frame: Any) -> Iterator[pa.RecordBatch]:
+    parts = frame.collect_batches(chunk_size=ROWS) if hasattr(frame, "collect_batches") else [frame.collect()]
+    for part in parts:
+        yield from part.to_arrow().to_batches()
 
 
 def without_dots(frame: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 
 ROWS, MOST_ROWS = 131_072, 524_288  # of a batch at most: of many columns, of few
 CELLS = 1 << 22  # of a batch between
+SLICE, MOST_LOOKS = 1_000_000, 10_000  # rows of a slice, about, and times that files are looked into
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,24 @@ class ParquetFiles:
                 inside = [name for name in columns if name in file.schema_arrow.names]
                 for batch in file.iter_batches(batch_rows(len(inside)), columns=inside):
                     yield batch if len(self.files) == 1 and not keys else _as(batch, wanted, keys)
+
+
+def row_slices(files: list[Path]) -> list[tuple[int, int | None]]:
+    """First row and number of rows (of the last: all that follow) of row groups that are together a million or more.
+
+    Of many files there are fewer slices: who reads one looks at the files before it too.
+    """
+    sizes = []
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            sizes += [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    least = max(SLICE, sum(sizes) * len(files) // MOST_LOOKS)
+    starts, seen = [0], 0
+    for size in sizes:
+        if seen - starts[-1] >= least:
+            starts.append(seen)
+        seen += size
+    return [*((start, end - start) for start, end in itertools.pairwise(starts)), (starts[-1], None)]
 
 
 def batch_rows(columns: int) -> int:

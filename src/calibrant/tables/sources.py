@@ -15,10 +15,10 @@ import narwhals as nw
 import pyarrow as pa
 
 from .._checks import column_names
-from .engine_files import database_frame, engine_frame, is_database
+from .engine_files import database_frame, engine_frame, is_database, slices_for
 from .files import PIPE, files_of, format_of, stored
 from .json_lines import JsonLines
-from .lazy_frames import batches_of, lazy_frame, schema_of
+from .lazy_frames import Slices, batches_of, lazy_frame, schema_of
 from .parquet import ROWS, ParquetFiles
 from .reading import Reading
 from .roles import RoleError
@@ -49,6 +49,8 @@ class Table:
         Whether a missing or infinite forecast is an error, rather than a row that is left out.
     lazy : narwhals.LazyFrame or None
         The frame of the engine that is to read it.
+    slices : sequence of (int, int or None)
+        First row and number of rows that the engine is to read at a time, lest it keep much in memory; none: all.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Table:
     settled: Callable[[], dict[str, Any]] = dict
     strict: bool = False
     lazy: Any = None
+    slices: Slices = ()
 
     @property
     def columns(self) -> list[str]:
@@ -214,15 +217,17 @@ def _of_json(path: Path, name: str, reading: Reading) -> Table:
 
 def _of_engine(source: Any, engine: str) -> Table:
     name = str(source)
-    frame = database_frame(name) if is_database(source) else engine_frame(files_of(source), name, engine)
-    return _of_lazy(frame, name)
+    if is_database(source):
+        return _of_lazy(database_frame(name), name)
+    files = files_of(source)
+    return _of_lazy(engine_frame(files, name, engine), name, slices_for(files, engine))
 
 
-def _of_lazy(frame: Any, name: str) -> Table:
+def _of_lazy(frame: Any, name: str, slices: Slices = ()) -> Table:
     def scan(columns: list[str], types: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        return batches_of(frame, columns)
+        return batches_of(frame, columns, slices)
 
-    return Table(name, schema_of(frame), None, "frame", scan, lazy=frame)
+    return Table(name, schema_of(frame), None, "frame", scan, lazy=frame, slices=slices)
 
 
 def _of_frame(source: Any) -> Table:

@@ -70,7 +70,7 @@ class Grid:
     def trapezoids(self, shares: Array) -> Array:
         """Trapezoidal sum over the points at these shares of the way; the integrand vanishes at both ends."""
         out = np.empty(len(self.centre))
-        for rows in row_blocks(len(out), 4 * len(shares)):
+        for rows in row_blocks(len(out), 8 * len(shares)):
             part = self[rows]
             t, rate = part.points(shares)
             out[rows] = np.mean(variance(part.law, t) * rate, axis=1) * (part.high - part.low)

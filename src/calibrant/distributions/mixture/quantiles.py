@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ..._checks import Array
-from ...numerics.roots import Where, solve_increasing
+from ...numerics.roots import Where, search_increasing
 from ...numerics.tails import TINY
 from ..base import Distribution, across
 from ..location_scale import LocationScale
@@ -18,8 +18,8 @@ from ..recalibrated import Recalibrated
 if TYPE_CHECKING:
     from .law import Mixture
 
-_MET = 1e-5  # of a score, relative to 1 + |score|: the step that follows squares what is left
-_NEAR, _FLAT = 1e-9, 0.01  # what may be left before the last step, and the least slope that it trusts
+_MET = 1e-7  # of a score, relative to 1 + |score|: the step that follows squares what is left
+_FLAT = 0.01  # the least slope that the last step trusts
 _LONGEST, _MOST = 8.0, 20  # steps, in widths of the components, and how many of them
 
 
@@ -40,15 +40,10 @@ def by_newton(law: Mixture, z: Array) -> tuple[Array, NDArray[np.bool_]] | None:
         )
         return score, own * slope
 
-    v = solve_increasing(height_and_slope, z, guess, met=_MET, longest=_LONGEST, most=_MOST)
-    known = np.isinf(z)
-    score, slope = height_and_slope(np.where(known, 0.0, v), slice(None))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        rest = z - score
-        reached = known | (np.abs(rest) <= _NEAR * (1 + np.abs(z))) & (slope > _FLAT)
-        v = np.where(known, z, v + rest / slope)
+    v, steep = search_increasing(height_and_slope, z, guess, met=_MET, longest=_LONGEST, most=_MOST)
+    with np.errstate(over="ignore", invalid="ignore"):
         out = across(centre, z) + across(unit, z) * v
-    return np.asarray(out), np.asarray(~reached)
+    return np.asarray(out), ~(steep > _FLAT)
 
 
 def _start(law: Mixture, z: Array) -> tuple[Array, Array, Array] | None:
@@ -83,12 +78,17 @@ def _score_and_slope(law: Mixture, y: Array) -> tuple[Array, Array]:
         for j, part in enumerate(law.components):
             score, log_slope = part.score_and_log_slope(y)
             weight = law._share_across(j, y)
-            tail = ndtr(-np.abs(score))
             left = score < 0
-            lower += weight * np.where(left, tail, 1 - tail)
-            upper += weight * np.where(left, 1 - tail, tail)
-            log_slope = log_slope - 0.5 * score * score
-            density += weight * np.exp(log_slope, out=log_slope)
+            tail = np.negative(np.abs(score))
+            ndtr(tail, out=tail)
+            tail *= weight
+            rest = weight - tail
+            lower += np.where(left, tail, rest)
+            upper += np.where(left, rest, tail)
+            np.multiply(score, score, out=rest)
+            rest *= -0.5
+            rest += log_slope
+            density += np.multiply(np.exp(rest, out=rest), weight, out=rest)
         low = lower < upper
         tail = np.where(low, lower, upper)
         out = np.where(low, 1.0, -1.0) * ndtri(tail)

@@ -15,7 +15,8 @@ import pyarrow as pa
 from ..._checks import Array
 from ...numerics.nested_grid import MOST
 from ...tables.columns import Columns
-from .frames import chosen, worked_out
+from ...tables.lazy_frames import Slices
+from .frames import chosen, frame_of, worked_out
 from .parts import Part, array_of, labels_of, parts_by_group
 from .rows import Scored, prepared, uses
 from .streams import Streamed, of_all, of_groups, streams
@@ -43,10 +44,11 @@ def keyed(rows: Any, key: Any) -> Any:
     return rows.with_columns(key=chosen((nw.col("fine"), key), otherwise=float(UNUSED)).cast(nw.Int64))
 
 
-def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part], dict[int, int], int]:
+def summed(source: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part], dict[int, int], int]:
     """Sums by group, "" where there are none, how many of the other rows are good for what, and the number of all."""
+    frame = frame_of(source)
     rows = prepared(frame, columns, scored)
-    streamed = _streamed(rows, columns, scored) if streams(frame) else None
+    streamed = _streamed(rows, columns, scored, getattr(source, "slices", ())) if streams(frame) else None
     if streamed is not None:
         return streamed.parts, uses(frame, columns, scored) if streamed.unused else {}, streamed.rows
     level: int | None = COARSE if columns.group else FIRST
@@ -60,11 +62,11 @@ def summed(frame: Any, columns: Columns, scored: Scored) -> tuple[dict[str, Part
     return found.parts(), others, total
 
 
-def _streamed(rows: Any, columns: Columns, scored: Scored) -> Streamed | None:
+def _streamed(rows: Any, columns: Columns, scored: Scored, slices: Slices) -> Streamed | None:
     """Sums over rows as they come; None where the cells of groups are to be finer."""
     if not columns.group:
-        return of_all(rows, scored)
-    found = of_groups(rows, columns, scored, COARSE)
+        return of_all(rows, scored, slices)
+    found = of_groups(rows, columns, scored, COARSE, slices)
     if found is None or found.rows - found.unused <= FEW:
         return None
     ends = [end for part in found.parts.values() for end in part.grid.keys[[0, -1]]]

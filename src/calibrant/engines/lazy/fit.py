@@ -76,7 +76,7 @@ def _of_classes(source: Any, columns: Columns, calibrator: Any) -> Summary | Non
 
 def _sums(source: Any, columns: Columns, wanted: Scored) -> dict[str, Part] | None:
     """Sums by group; None where some rows can only be read one by one."""
-    parts, others, rows = summed(frame_of(source), columns, wanted)
+    parts, others, rows = summed(source, columns, wanted)
     if others.get(BY_ROWS):
         return None
     refuse_faults(columns, others, rows, strict=getattr(source, "strict", False))

@@ -14,7 +14,7 @@ from ..._checks import Array
 from ...numerics.asinh_cells import cells_like
 from ...numerics.nested_grid import NestedGrid
 from ...tables.columns import Columns
-from ...tables.lazy_frames import batches_of
+from ...tables.lazy_frames import Slices, batches_of
 from .parts import Part, array_of, labels_of, parts_by_group
 from .rows import Scored
 
@@ -42,11 +42,11 @@ def streams(frame: Any) -> bool:
 class _Pieces:
     """Used rows of a frame, and how many others there are."""
 
-    def __init__(self, rows: Any) -> None:
-        self.frame, self.rows, self.unused = rows, 0, 0
+    def __init__(self, rows: Any, slices: Slices) -> None:
+        self.frame, self.slices, self.rows, self.unused = rows, slices, 0, 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in batches_of(self.frame, self.frame.collect_schema().names()):
+        for batch in batches_of(self.frame, self.frame.collect_schema().names(), self.slices):
             fine = pc.fill_null(batch["fine"], False)
             self.rows, lost = self.rows + batch.num_rows, batch.num_rows - fine.true_count
             self.unused += lost
@@ -66,9 +66,9 @@ class _Pieces:
             yield pa.Table.from_batches(held)
 
 
-def of_all(rows: Any, scored: Scored) -> Streamed:
+def of_all(rows: Any, scored: Scored, slices: Slices = ()) -> Streamed:
     """Sums over all prepared rows, in the finest cells that a grid keeps."""
-    pieces, whole = _Pieces(rows), None
+    pieces, whole = _Pieces(rows, slices), None
     for table in pieces.gathered(_MERGED):
         part = _part(table, scored, None if whole is None else whole.grid.level)
         whole = part if whole is None else whole.merge(part)
@@ -90,9 +90,9 @@ def _masses(table: pa.Table, scored: Scored) -> list[Array | None]:
     return [array_of(table, name) if name in there else None for name in names]
 
 
-def of_groups(rows: Any, columns: Columns, scored: Scored, level: int) -> Streamed | None:
+def of_groups(rows: Any, columns: Columns, scored: Scored, level: int, slices: Slices = ()) -> Streamed | None:
     """Sums over the rows of many groups by cells of a level; None where groups are few, or too many for memory."""
-    pieces, found = _Pieces(rows), _Groups(scored, level)
+    pieces, found = _Pieces(rows, slices), _Groups(scored, level)
     for table in pieces.gathered(_AT_ONCE):
         if not found.add(table, columns) or len(found.names) < FEWEST:
             return None

@@ -358,7 +358,8 @@ class GPCCalibrator(ConditionalCalibrator):
         """Probabilities (n, K) at scores (n,) and all thresholds of the grid."""
         basis: Any = self._basis
         h = basis.crossed(self._at.first(z), self._at.place(self._grid()), self.coefficients_)
-        return self._likelihood.probability(self._offset(z)[:, None] + h)
+        h += self._offset(z)[:, None]
+        return self._likelihood.probability(h)
 
     def _masses(self, law: Distribution, thetas: Array) -> tuple[Array, list[Array]]:
         """Scores of the grid (n, K), and log masses between under each column of coefficients."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, ndtr
 
 from ..._checks import Array
-from ...numerics.tails import HALF_LOG_2PI
+from ...numerics.tails import HALF_LOG_2PI, sigmoid
 
 # Monahan & Stefanski (1992): σ(h) is Σ p_i Φ(s_i h) to within 2e-9
 _SHARES = np.array([0.003246343272134, 0.051517477033972, 0.195077912673858, 0.315569823632818,
@@ -61,7 +61,7 @@ class Logit(Likelihood):
 
     def probability(self, h: Array) -> Array:
         """σ(h)."""
-        return np.asarray(expit(h))
+        return sigmoid(np.array(h))
 
     def averaged(self, mean: Array, variance: Array) -> Array:
         r""":math:`\sum_i p_i \Phi(s_i m / \sqrt{1 + s_i^2 v})`."""

@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 from ..._checks import Array
 
 BASE_SHARE = 0.01  # of the forecast itself in the result
-_STRIP = 32  # cells smoothed by one product
+_STRIP = 16  # cells smoothed by one product
 _REACH = 0.01  # standard deviation of the smoothing over the length of the grid
 
 
@@ -67,7 +67,7 @@ def made_to_rise(cdf: Array) -> Array:
 
 @cache
 def band(thresholds: int) -> Array:
-    """Weights of the smoothing between so many thresholds, as `gaussian_filter1d` has them, moving along (32, ...)."""
+    """Weights of the smoothing between so many thresholds, as `gaussian_filter1d` has them, moving along (16, ...)."""
     sigma = _REACH * (thresholds + 1)
     reach = int(4 * sigma + 0.5)
     one = np.zeros(2 * reach + 1)

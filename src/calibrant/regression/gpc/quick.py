@@ -20,7 +20,7 @@ from .inputs import FARTHEST
 from .projection import BASE_SHARE, band, blurred, made_to_rise, reach_of
 from .score_table import ScoreTable, score_table
 
-_BLOCK = 2**21  # rows times thresholds worked on at a time
+_BLOCK = 2_000_000  # rows times thresholds worked on at a time; lines of no power of 2 share the cache better
 _STRIP = 256  # rows whose masses stay in the cache
 _TINY = np.finfo(float).tiny
 Rows = NDArray[np.intp]
@@ -78,7 +78,8 @@ class QuickQuantiles:
         for part in row_blocks(len(order), len(self.grid), _BLOCK):
             rows = order[part]
             window = self._window(float(low[rows].min()), float(high[rows].max()))
-            sums = self._sums(forecasts[rows], window, space)
+            inside = (low[rows].max() < self.grid) & (self.grid < high[rows].min())
+            sums = self._sums(forecasts[rows], window, inside, space)
             whole = window.start == 0, window.stop == len(self.grid)
             for j, level in enumerate(levels):
                 out[rows, j], unsure = _scores(sums, float(level), whole)
@@ -92,13 +93,13 @@ class QuickQuantiles:
         start = min(max(int(start) - reach, 0), len(self.grid) - 2)
         return slice(start, max(min(int(stop) + reach, len(self.grid)), start + 2))
 
-    def _sums(self, forecasts: Distribution, window: slice, space: Array) -> _Sums:
+    def _sums(self, forecasts: Distribution, window: slice, inside: NDArray[np.bool_], space: Array) -> _Sums:
         places = range(window.start, window.stop)
         cdf, tail = space[:, : len(places), : len(forecasts)]
         at = np.empty(len(forecasts))
         for k, probability, below in zip(places, cdf, tail, strict=True):
             at.fill(self.grid[k])
-            self.table.both(k, forecasts.to_normal(at), probability, below)
+            self.table.both(k, forecasts.to_normal(at), probability, below, beyond=not inside[k])
         weights = band(len(self.grid))
         for part in row_blocks(len(forecasts), block=_STRIP):
             cdf[:, part] = _masses(cdf[:, part], tail[:, part], weights)
@@ -120,12 +121,11 @@ def _masses(cdf: Array, tail: Array, weights: Array) -> Array:
     mass = cdf[1:] - cdf[:-1]
     falls = np.flatnonzero(mass.min(axis=0) < 0)
     if len(falls):
-        cdf = cdf.copy()
         cdf[:, falls] = made_to_rise(cdf[:, falls].T).T
-        mass = cdf[1:] - cdf[:-1]
+        np.subtract(cdf[1:], cdf[:-1], out=mass)
     base = tail[1:] - tail[:-1]
-    base += base < 0  # from one tail to the other
-    out = np.empty_like(tail)
+    np.add(base, 1, out=base, where=base < 0)  # from one tail to the other
+    out = np.empty(tail.shape)
     out[0] = (1 - BASE_SHARE) * cdf[0] + BASE_SHARE * (tail[0] + (tail[0] < 0))
     smooth = blurred(mass, weights, out[1:])
     smooth *= base
@@ -140,31 +140,33 @@ def _masses(cdf: Array, tail: Array, weights: Array) -> Array:
 
 def _scores(sums: _Sums, level: float, whole: tuple[bool, bool]) -> tuple[Array, NDArray[np.bool_]]:
     """Scores of the base at one level in each column, and where these are in doubt."""
-    places, columns = np.arange(-1, 2)[:, None], np.arange(sums.level.shape[1])
-    found = _count_below(sums.level, level)
-    last = len(sums.level)
-    at = np.clip(found + places, 0, last)  # the segment with its neighbours; 0 and W are the tails
-    new, base = (_segment(each, at, columns) for each in (sums.level, sums.tail))
+    found, last = _count_below(sums.level, level), len(sums.level)
+    places = found + np.arange(-2, 2)[:, None]  # the ends of the segment, and the far ones of its neighbours
+    new, base = (_ends(each, places) for each in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rise = new[1] / base[1]
-        a, b = np.sqrt(rise[0] / rise[1]), np.sqrt(rise[2] / rise[1])
-        share = np.clip((level - new[0, 1]) / new[1, 1], 0.0, 1.0)
-        inside = _solved(share, a, b)
-        low, high = base[0, 1] + inside * base[1, 1], base[2, 1] + (1 - inside) * base[1, 1]
-        score = score_of(low, high)
+        rises, parts = (_gaps(each, places, last) for each in (new, base))
+        share = np.clip((level - new[1]) / rises[1], 0.0, 1.0)
+        rises /= parts
+        a, b = np.sqrt(rises[0] / rises[1]), np.sqrt(rises[2] / rises[1])
+        inside = _solved(share, np.where(found == 0, 1.0, a), np.where(found == last, 1.0, b))
+        low, high = np.where(base[1] < 0, 1 + base[1], base[1]), np.where(base[2] < 0, -base[2], 1 - base[2])
+        score = score_of(low + inside * parts[1], np.where(found == last, 0.0, high) + (1 - inside) * parts[1])
     edge = ((found <= 1) & (not whole[0])) | ((found >= last - 1) & (not whole[1]))
     return score, np.asarray(edge | ~np.isfinite(score))
 
 
-def _segment(table: Array, at: Rows, columns: Any) -> Array:
-    """Probability below, within and above segments (3, ...) of signed tails or of probabilities."""
-    last = len(table)
-    start, end = (table[np.clip(place, 0, last - 1), columns] for place in (at - 1, at))
-    start, end = np.where(at == 0, 0.0, start), np.where(at == last, -0.0, end)
-    within = end - start
-    within = np.where((within < 0) | (at == last) & (start >= 0), within + 1, within)
-    below, above = np.where(start < 0, 1 + start, start), np.where(end < 0, -end, 1 - end)
-    return np.stack([below, within, np.where(at == last, 0.0, above)])
+def _ends(table: Array, places: Rows) -> Array:
+    """Signed tails or probabilities at places in each column; those of -inf and inf beyond."""
+    out = np.asarray(table[np.clip(places, 0, len(table) - 1), np.arange(places.shape[1])])
+    out[places < 0], out[places >= len(table)] = 0.0, -0.0
+    return out
+
+
+def _gaps(ends: Array, places: Rows, last: int) -> Array:
+    """Probabilities between these ends."""
+    out = np.asarray(ends[1:] - ends[:-1])
+    np.add(out, 1, out=out, where=(out < 0) | (places[1:] == last) & (ends[:-1] >= 0))
+    return out
 
 
 def _count_below(table: Array, level: float) -> Rows:

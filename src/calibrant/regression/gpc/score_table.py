@@ -11,11 +11,13 @@ from scipy.special import ndtr
 
 from ..._checks import Array
 from ...maps.base import Map
+from ...numerics.blocks import row_blocks
 
 _FARTHEST = (5.5, 6.0, 6.5, 7.0)  # mapped scores that are tabulated: the first beyond which there is nothing
 _STEP = 0.025  # of a piece, in mapped scores, at most
 _SLOTS = 65_536  # to which the ends of pieces are rounded
 _MOST_PIECES = 2_000
+_PIECES = 32  # worked on at a time
 _NOTHING = 1e-7  # probability that may lie beyond the table
 _PLACES = np.array([0.0, 0.5 - np.sqrt(0.05), 0.5 + np.sqrt(0.05), 1.0])  # in a piece: Lobatto's
 _POWERS = np.linalg.inv(np.vander(_PLACES, 4))  # from values there to coefficients, the highest power first
@@ -52,10 +54,12 @@ class ScoreTable:
         """Slots to a unit of the score."""
         return len(self.piece) / (self.ends[1] - self.ends[0])
 
-    def both(self, k: int, x: Array, probability: Array, tail: Array) -> None:
-        """Write the classifier at the k-th threshold and the signed tail, at scores (n,)."""
-        x = (x - self.ends[0]) * self.density
-        np.minimum(np.maximum(x, 0.0, out=x), len(self.piece) - 1e-6, out=x)
+    def both(self, k: int, x: Array, probability: Array, tail: Array, *, beyond: bool = True) -> None:
+        """Write the classifier at the k-th threshold and the signed tail, at scores (n,), which may lie beyond."""
+        x = x - self.ends[0]
+        x *= self.density
+        if beyond:
+            np.minimum(np.maximum(x, 0.0, out=x), len(self.piece) - 1e-6, out=x)
         piece = self.piece.take(x.astype(np.intp), mode="clip")
         x -= self.left.take(piece, mode="clip")
         _horner(self.classifier[k], piece, x, probability)
@@ -88,11 +92,27 @@ def score_table(common: Map | None, classify: Callable[[Array], Array], bends: A
     left, width = slots[:-1], np.diff(slots)
     places = np.append(left[:, None] + width[:, None] * _PLACES[:3], _SLOTS)  # a piece ends where the next begins
     z = mapped(places * (last - first) / _SLOTS + first)
-    at = 3 * np.arange(len(left))[:, None] + np.arange(4)
-    tails = np.where((z[at].mean(axis=1) > 0)[:, None], -ndtr(-z[at]), ndtr(z[at]))
+    ends = _by_piece(z[:, None])[0]
+    tails = np.where(ends.mean(axis=0) > 0, -ndtr(-ends), ndtr(ends))
     piece = np.repeat(np.arange(len(left)), width.astype(np.intp))
-    cubics = _cubics(tails[:, :, None], width)[0], _cubics(classify(z)[at], width)
-    return ScoreTable((first, last), piece, left, *cubics)
+    return ScoreTable((first, last), piece, left, _cubics(tails, width), _classifier(classify, z, width))
+
+
+def _classifier(classify: Callable[[Array], Array], z: Array, width: Array) -> Array:
+    """Coefficients (K, 4, P) of the classifier; some pieces at a time, so that the same memory serves all."""
+    out = np.empty((len(classify(z[:1])[0]), 4, len(width)))
+    for some in row_blocks(len(width), block=_PIECES):
+        out[:, :, some] = _cubics(_by_piece(classify(z[3 * some.start : 3 * some.stop + 1])), width[some])
+    return out
+
+
+def _by_piece(values: Array) -> Array:
+    """Values (3P + 1, K) at the places of all pieces in order, as (K, 4, P)."""
+    pieces, columns = len(values) // 3, values.T
+    out = np.empty((len(columns), 4, pieces))
+    for place in range(4):
+        out[:, place] = columns[:, place : 3 * pieces - 2 + place : 3]
+    return out
 
 
 def _reach(classify: Callable[[Array], Array]) -> float | None:
@@ -105,10 +125,10 @@ def _reach(classify: Callable[[Array], Array]) -> float | None:
 
 
 def _cubics(values: Array, width: Array) -> Array:
-    """Coefficients (K, 4, P) in slots from values (P, 4, K) at the places of the pieces."""
-    found = _POWERS @ np.ascontiguousarray(values.transpose(2, 1, 0))
+    """Coefficients (..., 4, P) in slots from values at the places of the pieces."""
+    found = np.asarray(_POWERS @ values)
     found /= width ** np.arange(3, -1, -1)[:, None]
-    return np.asarray(found)
+    return found
 
 
 def _same(z: Array) -> Array:
