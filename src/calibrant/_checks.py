@@ -154,13 +154,8 @@ def finite(array: Array, name: str, hint: str = "") -> Array:
 def finite_squares(array: Array) -> bool:
     """Whether the sum of squares is finite, and so all entries: one pass, that may say no of vast numbers."""
     flat = array if array.ndim == 1 else array.ravel("K")
-    return finite_products(flat, flat)
-
-
-def finite_products(one: Array, other: Array) -> bool:
-    """Whether the sum of the products of two columns is finite, and so all their entries."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(one.dot(other))
+        return math.isfinite(flat.dot(flat))
 
 
 def positive(array: Array, name: str, hint: str = "") -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, finite_products, finite_squares, positive
+from .._checks import Array, finite, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
@@ -35,11 +36,12 @@ class LocationScale(Parametric):
         self._check()
 
     def _check(self) -> None:
-        one = self.scale.strides == (0,)  # number for all rows
-        scale = self.scale[:1] if one else self.scale
-        known = finite_squares(self.loc) and finite_squares(scale) if one else finite_products(self.loc, scale)
-        if scale.min(initial=1.0) > 0 and known:
-            return  # as nearly always; an infinite or missing one makes the sum so
+        with np.errstate(over="ignore", invalid="ignore"):
+            one = self.scale.strides == (0,)  # number for all rows
+            scale = self.scale[:1] if one else self.scale
+            total = self.loc.sum() + scale.sum() if one else self.loc.dot(scale)
+            if scale.min(initial=1.0) > 0 and math.isfinite(total):
+                return  # as nearly always; an infinite or missing one makes the sum so
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 

@@ -19,6 +19,7 @@ from ..summaries import ScoreSummary, SpreadSummary, Summary
 from ..summaries.scores import NORMAL
 
 _TINY = 1e-290  # a sum of squares that may have lost digits
+_MANY = 16_384  # rows that a summary keeps as they are: of no more, both have the same sum to the last digit
 _TRUST = 10  # rows' worth of trust in the common factor, for each bin
 
 
@@ -268,7 +269,7 @@ def _location_scale_factor(law: LocationScale, y: Array, w: Array, coverage: flo
 
 def root_mean_square(values: Array, weights: Array | None) -> float:
     """Weighted root mean square that does not overflow."""
-    if weights is None:
+    if weights is None and len(values) > _MANY:
         with np.errstate(over="ignore"):
             total = float(values.dot(values))
         if _TINY < total < np.inf:
