@@ -1,4 +1,8 @@
-"""Nets: all passes of MC dropout at once beside a loop of them, and an ensemble trained at once beside one net."""
+"""Nets: all passes of MC dropout at once beside a loop of them, and an ensemble trained at once beside one net.
+
+A net drops the same units in all its forecasts, so its masks are drawn by the first one and remembered; the loop draws
+them anew for each pass, as modules do.
+"""
 
 from __future__ import annotations
 

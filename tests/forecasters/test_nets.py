@@ -578,7 +578,32 @@ def test_nets_of_several_parts_are_trained_at_once(net, rng):
 
 def test_settings_of_torch_are_left_as_they_were(rng):
     before = torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark
-    with backend.repeatable():
+    with backend.repeatable(torch.device("cuda")):
         assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
     DropoutMLP(**SMALL).fit(rng.normal(size=(30, 2)), rng.normal(size=30))
     assert (torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark) == before
+
+
+def test_masks_that_are_remembered_are_those_of_the_parameters(rng):
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    model = DropoutMLP(**SMALL).fit(X, y)
+    first = model.predict_dist(X)
+    changed = model.set_params(n_passes=model.n_passes + 7).predict_dist(X)
+    assert np.abs(changed.loc - first.loc).max() > 1e-6
+    other = DropoutMLP(**SMALL | {"random_state": 5}).fit(X, y)
+    other.parameters_ = model.parameters_
+    assert np.abs(other.set_params(n_passes=model.n_passes).predict_dist(X).loc - changed.loc).max() > 1e-6
+    again = model.set_params(n_passes=model.n_passes - 7).predict_dist(X)
+    np.testing.assert_array_equal(again.loc, first.loc)
+    np.testing.assert_array_equal(again.scale, first.scale)
+
+
+@pytest.mark.parametrize("kind", [list, np.float32, np.asfortranarray, lambda X: X[::-1][::-1]])
+def test_rows_that_need_no_reading_are_forecast_as_others(rng, kind):
+    X, y = np.round(4 * rng.normal(size=(40, 2))), rng.normal(size=40)  # single precision holds them
+    model = DropoutMLP(**SMALL).fit(X, y)
+    np.testing.assert_array_equal(model.predict(kind(X)), model.predict(X))
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.where(X[3, 1] == X, np.nan, X))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(np.ones((4, 3)))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import Array, index_of, sample_weights
+from .._checks import Array, finite_squares, index_of, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
 from .backend import Tensor, check_device, few_threads, need_torch, repeatable, seed_of
@@ -69,9 +69,15 @@ class NetRegressor(RegressorMixin, Net):
 
     def _read(self, X: Any, y: Any = None) -> Any:
         """Rows as float64, with targets where there are some; remembers the features in `fit`."""
-        if y is None:
-            return validate_data(self, X, reset=False, dtype=np.float64)
-        return validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        if y is not None:
+            return validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        return X if self._is_read(X) else validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _is_read(self, X: Any) -> bool:
+        """Whether nothing is to be done or said: for a row or two, looking closely takes longer than forecasting."""
+        if type(X) is not np.ndarray or X.dtype != np.float64 or hasattr(self, "feature_names_in_"):
+            return False
+        return X.shape[1:] == (self.n_features_in_,) and len(X) > 0 and finite_squares(X)
 
     # ---- what is done with it ----
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -120,7 +126,8 @@ class NetRegressor(RegressorMixin, Net):
 
     def predict_dist(self, X: Any) -> Distribution:
         """Forecasts of the rows of X; a pandas index is kept."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
         law = self._law(self._read(X))
         index = index_of(X)
         if index is not None:
@@ -136,10 +143,13 @@ class NetRegressor(RegressorMixin, Net):
 
         ``width`` is the number of activations of a row in the widest layer, over all members and passes.
         """
-        torch = need_torch()
-        parameters = {name: self._tensor(array) for name, array in self.parameters_.items()}
-        block = _BLOCK if check_device(self.device).type == "cpu" else _DEVICE_BLOCK
+        torch, device = need_torch(), check_device(self.device)
+        parameters = {name: torch.as_tensor(array, device=device) for name, array in self.parameters_.items()}
+        block = _BLOCK if device.type == "cpu" else _DEVICE_BLOCK
         steps = max(width, min(len(X) * width, block)) * max(array.shape[-1] for array in self.parameters_.values())
-        with few_threads(steps), repeatable(), torch.no_grad():
-            blocks = (self._tensor(self.inputs_(X[rows]))[None] for rows in row_blocks(len(X), width, block))
-            return np.concatenate([forward(parameters, x).double().cpu().numpy() for x in blocks], axis=-2)
+        with few_threads(steps), repeatable(device):  # nothing here asks for slopes
+            blocks = (
+                torch.as_tensor(self.inputs_(X[rows]), device=device) for rows in row_blocks(len(X), width, block)
+            )
+            found = [forward(parameters, x[None]).double().cpu().numpy() for x in blocks]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=-2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class DropoutMLP(FeedForward):
         Widths of the hidden layers.
     dropout : float in [0, 1), default 0.5
     n_passes : int, default 100
-        Passes S, all made at once.
+        Passes S, all made at once; what each drops is drawn by the first forecast, and remembered.
     weight_decay : float, default 1e-4
         :math:`\lambda`.
     length_scale : float, default 1.0
@@ -163,7 +164,7 @@ class DropoutMLP(FeedForward):
 
     def _factors(self, axes: Sequence[int], generator: Any) -> list[Tensor | None]:
         """Factors of what goes into each layer; the inputs have none."""
-        return [None, *(drop((*axes, width), self.dropout, generator) for width in self.hidden)]
+        return _factors(axes, self.hidden, self.dropout, generator)
 
     @property
     def precision_(self) -> float:
@@ -174,11 +175,22 @@ class DropoutMLP(FeedForward):
 
     def _law(self, X: Array) -> Distribution:
         mean = self._passes(X)
-        return self._of_components(mean, np.full(mean.shape, 1 / self.precision_))
+        return self._of_components(mean, np.full((1, 1), 1 / self.precision_))
 
     def _passes(self, X: Array) -> Array:
         """Outputs of all passes, (n_passes, n), of the standardised target."""
-        device_generator = generator_of(self.seed_ + 1, self.device)
-        factors = self._factors((1, self.n_passes, 1), device_generator)
+        factors = _factors_of_passes(self.seed_ + 1, self.n_passes, tuple(self.hidden), self.dropout, self.device)
         width = self._activations(self.n_passes)
         return self._outputs(X, lambda parameters, x: forward(parameters, x[:, None], factors), width)[0, ..., 0]
+
+
+def _factors(axes: Sequence[int], widths: Sequence[int], rate: float, generator: Any) -> list[Tensor | None]:
+    return [None, *(drop((*axes, width), rate, generator) for width in widths)]
+
+
+@lru_cache(maxsize=4)
+def _factors_of_passes(
+    seed: int, passes: int, widths: tuple[int, ...], rate: float, device: Any
+) -> list[Tensor | None]:
+    """Of all forecasts of a net: drawn once, for they are a good part of the work where rows come one by one."""
+    return _factors((1, passes, 1), widths, rate, generator_of(seed, device))

@@ -49,12 +49,18 @@ class FeedForward(NetRegressor):
         return self._members() * passes * max(self._widths())
 
     def _of_components(self, mean: Array, var: Array) -> Distribution:
-        """The law of components (c, n) of the standardised target: their mixture, or the normal law of its moments."""
+        """The law of components (c, n) of the standardised target: their mixture, or the normal law of its moments.
+
+        ``var`` has their shape, or one that spreads to it.
+        """
         [centre], [scale] = self.target_.mean, self.target_.scale
         if self.law == "mixture" or len(mean) == 1:
-            parts = [Normal(centre + scale * m, scale * np.sqrt(v)) for m, v in zip(mean, var, strict=True)]
+            each = zip(mean, np.broadcast_to(var, mean.shape), strict=True)
+            parts = [Normal(centre + scale * m, scale * np.sqrt(v)) for m, v in each]
             return parts[0] if len(parts) == 1 else Mixture(parts)
-        return Normal(centre + scale * mean.mean(axis=0), scale * np.sqrt(mean.var(axis=0) + var.mean(axis=0)))
+        middle = np.add.reduce(mean) / len(mean)
+        spread = np.add.reduce(np.square(mean - middle)) / len(mean)
+        return Normal(centre + scale * middle, scale * np.sqrt(spread + np.add.reduce(var) / len(var)))
 
     def _check_sound(self) -> None:
         super()._check_sound()
@@ -70,5 +76,5 @@ def normal_losses(y: Tensor, mean: Tensor, var: Tensor) -> Tensor:
 def drop(shape: Sequence[int], rate: float, generator: Any) -> Tensor:
     r"""Factors 0 with probability p, and :math:`1/(1-p)` else: they leave means as they are."""
     torch = need_torch()
-    kept = torch.rand(tuple(shape), generator=generator, device=generator.device) >= rate
-    return kept / (1 - rate)
+    chance = torch.rand(tuple(shape), generator=generator, device=generator.device)
+    return chance.ge_(rate).div_(1 - rate)

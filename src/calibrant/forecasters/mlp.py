@@ -41,7 +41,7 @@ def start_mlp(shapes: dict[str, tuple[int, ...]], generator: Any) -> Parameters:
 
 def linear(h: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Of h (members, ..., inputs), with weights (members, inputs, outputs): (members, ..., outputs)."""
-    flat = h.reshape(len(h), -1, h.shape[-1])
+    flat = h.flatten(1, -2)
     return bias.baddbmm(flat, weight).reshape(*h.shape[:-1], weight.shape[-1])
 
 

@@ -40,7 +40,9 @@ class Scaling:
     def __call__(self, values: Array) -> Array:
         """Standardised, in single precision; what lies a million deviations off is moved there."""
         with np.errstate(over="ignore"):
-            return np.asarray(np.clip((values - self.mean) / self.scale, -_FAR, _FAR), dtype=np.float32)
+            scaled = values - self.mean
+            scaled /= self.scale
+        return np.maximum(np.minimum(scaled, _FAR, out=scaled), -_FAR, out=scaled).astype(np.float32)
 
     def _check_sound(self) -> None:
         check_finite(self, "mean", "scale")

@@ -75,7 +75,7 @@ def _groups(nets: Sequence[Any], tables: Sequence[Table]) -> list[list[int]]:
 def train_together(nets: Sequence[Any], tables: Sequence[Table]) -> None:
     """Train nets of one kind, each on its own table, with equally many rows."""
     host = nets[0]
-    with few_threads(len(nets) * host.batch_size * host._work(tables[0].X)), repeatable():
+    with few_threads(len(nets) * host.batch_size * host._work(tables[0].X)), repeatable(check_device(host.device)):
         best, history = _trained(nets, tables)
     members = len(history[0]) // len(nets)
     for i, (net, table) in enumerate(zip(nets, tables, strict=True)):
