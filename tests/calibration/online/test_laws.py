@@ -136,6 +136,18 @@ def test_promised_levels_hold_against_an_adversary():
     assert inside > 0
 
 
+def test_a_promised_end_where_no_outcome_is_believed_is_infinite():
+    calibrator, base = OnlineCalibrator(coverages=(0.5, 0.9)).update(Normal([0.0], 1.0), [0.1]), Normal([0.0], 1.0)
+    stream = calibrator.common_
+    stream.law = lambda outer=None: AffineMap(slope=1e-12)  # quantiles at 1.64e12 and at .67e12
+    assert calibrator.transform(base).interval(0.9).tolist() == [[-np.inf, np.inf]]
+    assert np.abs(calibrator.transform(base).interval(0.5)) == pytest.approx(norm.ppf(0.75) * 1e12)
+    places = stream.guarantee.places.copy()
+    calibrator.update(base, [5e12])  # below the infinite end, above the other
+    moved = (stream.guarantee.places - places) / RATE
+    assert moved == pytest.approx([0.05, 0.25, 0.75, 0.95 - 1])
+
+
 def test_outcomes_in_the_middle_do_not_lie_inside_for_ever():
     calibrator, base, inside, steps = OnlineCalibrator(coverages=(0.5, 0.9)), Normal([0.0], 1.0), np.zeros(2), 90
     for row in range(steps):

@@ -26,6 +26,7 @@ EXACT = 1024  # last rows of a batch that are weighed one by one
 LEAST = 1e-6  # weight of a forecaster that takes part in forecasts
 MENDED = 200.0  # half-life of what is left in the mixture's own scores
 _FARTHEST = 40.0
+_NEVER = 1e12  # scores at which no outcome is believed: a promised end beyond is infinite, and says so
 
 
 class Seen(NamedTuple):
@@ -167,7 +168,8 @@ class Stream:
         if self.guarantee is None:
             return np.empty(0)
         with np.errstate(invalid="ignore"):
-            return self.guarantee.met(self.law(outer).inverse(ndtri(self.guarantee.levels)))
+            read = self.guarantee.met(self.law(outer).inverse(ndtri(self.guarantee.levels)))
+        return np.where(np.abs(read) > _NEVER, np.copysign(np.inf, read), read)
 
     def ends(self, outer: Map | None = None) -> dict[float, tuple[float, float]]:
         """Scores of the next row at the ends of the promised intervals, by coverage."""
