@@ -157,6 +157,7 @@ def rolled(name: str, base: str, folder: str | None, cache: Path | None) -> Roll
         parts.append((mu, sd, given.y[test], groups[test], given.time[test]))
     found = Rolled(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(path, **found._asdict())
     return found
 

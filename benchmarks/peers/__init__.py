@@ -8,10 +8,11 @@ and at least one peer can do: a map fitted to n rows and applied to n others, a 
 booster. Jobs are listed in `binary`, `classes`, `class_measures`, `laws`, `conformal`, `scores`, `law_measures` and
 `boosting`, with the sizes at which each is run. Everyone is called as its documentation says, with its defaults,
 unless the job states a number (bins, levels, folds) that all are given. Arrays lie ready in the form that each wants;
-objects are made anew in each run, so that nothing is remembered.
+objects are made anew in each run, so that nothing is remembered. Normal forecasts that are measured or scaled are given
+as pairs of arrays, (mean, std), to those who take them, calibrant and netcal; a law, ``Normal(mean, std)``, is a copy.
 
 **Measured.** Each entry runs in a process of its own, forked from one that has imported the library, with one thread.
-CPU seconds (`time.process_time`) are the best of up to seven runs; after half a second spent on those that follow the
+CPU seconds (`time.process_time`) are the best of up to seven runs; after two seconds spent on those that follow the
 first none begins, nor after a first one of ten. Compilation, which the first run pays, is not counted. Memory is the
 highest resident set during the first run less that before it. An entry that takes more than 60 CPU seconds is stopped
 and written as such, as is one that fails or needs more than 8 GiB. The entries of a job run one after another, so that

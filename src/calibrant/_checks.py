@@ -43,6 +43,11 @@ def to_array(values: Any, name: str) -> Array:
     return np.array([float(value) for value in numbers]).reshape(array.shape)
 
 
+def is_column(values: Any) -> bool:
+    """Whether these are plain float64 numbers in one dimension, which need no reading."""
+    return type(values) is np.ndarray and values.dtype is _FLOAT and values.ndim == 1
+
+
 def plain_array(values: Any) -> NDArray[Any]:
     """Array of numbers or labels from lists, NumPy, pandas, polars or tensors; masked ones are missing: NaN, NaT, None.
 
@@ -92,10 +97,13 @@ def own_array(values: Any, name: str) -> Array:
     >>> own, own_array(own, "loc") is own
     (array([0., 0.]), True)
     """
-    array = to_array(values, name)
-    if (array is values or not _is_fresh(values)) and _can_be_written(array):
-        array = array.copy()
-    array.setflags(write=False)
+    if type(values) is np.ndarray and values.dtype is _FLOAT and values.flags.writeable:  # as nearly always
+        array = values.copy()
+    else:
+        array = to_array(values, name)
+        if (array is values or not _is_fresh(values)) and _can_be_written(array):
+            array = array.copy()
+    array.flags.writeable = False
     return array
 
 
@@ -195,10 +203,12 @@ def by_row(values: Any, name: str, rows: int) -> Array:
 
 def parameters(values: dict[str, Any]) -> tuple[dict[str, Array], Any]:
     """Read-only columns of one length from columns and scalars, and the index of the first pandas object among them."""
-    columns = {name: own_array(value, name) for name, value in values.items()}
+    columns, shapes = {}, set()
+    for name, value in values.items():
+        columns[name] = column = own_array(value, name)
+        shapes.add(column.shape)
     index = index_of(*values.values())
-    shapes = {c.shape for c in columns.values()}
-    if len(shapes) == 1 and len(next(iter(shapes))) == 1:
+    if len(shapes) == 1 and column.ndim == 1:
         return columns, index
     columns = {k: c[:, 0] if c.ndim == 2 and c.shape[1] == 1 else c for k, c in columns.items()}
     for name, value in columns.items():

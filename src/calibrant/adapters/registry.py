@@ -10,7 +10,7 @@ from ..distributions.base import Distribution
 from .arviz import from_arviz
 from .frames import from_frame, from_mapping
 from .ngboost import from_ngboost
-from .pairs import from_pair
+from .pairs import from_pair, lent_pair
 from .samples import from_samples
 from .scipy import from_scipy
 from .skpro import from_skpro
@@ -64,6 +64,12 @@ def as_distribution(obj: Any, *, kind: Literal["smooth", "discrete"] | None = No
     if law is None:
         _refuse(obj)
     return law
+
+
+def lent_distribution(obj: Any) -> Distribution:
+    """As `as_distribution`, for a law of which nothing is kept: it may hold the very numbers that were given."""
+    law = lent_pair(obj)
+    return as_distribution(obj) if law is None else law
 
 
 def _first(obj: Any) -> Distribution | None:

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, positive
+from .._checks import Array, finite, is_column, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
 from .base import Parametric, across
 
 _FEW = 4  # columns that are worked out one by one
+_LOOK = 4 * BLOCK  # rows that are looked at together
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
@@ -32,16 +33,33 @@ class LocationScale(Parametric):
     scale: Array
 
     def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        self._set_columns(loc=loc, scale=scale)
-        self._check()
+        if not self._copies(loc, scale):
+            self._set_columns(loc=loc, scale=scale)
+            self._check()
+
+    def _copies(self, loc: Any, scale: Any) -> bool:
+        """Copy two plain columns and look at each block while the cache has it; False where this does not do."""
+        if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape and loc.flags.writeable):
+            return False
+        columns = np.empty(len(loc)), np.empty(len(loc))
+        if not are_sound(*columns, loc, scale):
+            return False
+        for name, column in zip(("loc", "scale"), columns, strict=True):
+            column.flags.writeable = False
+            vars(self)[name] = column
+        return True
+
+    @classmethod
+    def _lent(cls, **columns: Array) -> Self:
+        """Laws of columns that stay their owner's."""
+        law = object.__new__(cls)
+        vars(law).update(columns)
+        law._check()
+        return law
 
     def _check(self) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            one = self.scale.strides == (0,)  # number for all rows
-            scale = self.scale[:1] if one else self.scale
-            total = self.loc.sum() + scale.sum() if one else self.loc.dot(scale)
-            if scale.min(initial=1.0) > 0 and math.isfinite(total):
-                return  # as nearly always; an infinite or missing one makes the sum so
+        if are_sound(self.loc, self.scale):
+            return
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -144,3 +162,22 @@ class LocationScale(Parametric):
         u = self.standardised(y)
         z = self._standard_to_normal(u)
         return z, self._standard_log_slope(u, z) - across(np.log(self.scale), y)
+
+
+def are_sound(*columns: Array) -> bool:
+    """Whether locations are finite and scales finite and positive; no may be said of vast ones too.
+
+    Of four columns, the last two are copied to the first two, and looked at while the cache has them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = 0.0
+        for loc, scale, *given in column_blocks(_LOOK, *columns):
+            if given:
+                loc[:], scale[:] = given
+            if not len(scale):
+                continue
+            one = scale.strides == (0,)  # number for all rows, which BLAS would not take
+            total += np.add.reduce(loc) + scale[0] if one else loc.dot(scale)
+            if not scale[0 if one else scale.argmin()] > 0:
+                return False
+        return math.isfinite(total)  # an infinite or missing one makes the sum so

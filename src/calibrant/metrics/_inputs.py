@@ -8,11 +8,21 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.special import ndtri
 
-from .._checks import Array, column, complain, count, nonempty, probabilities, same_length, sample_weights
-from ..adapters import as_distribution
+from .._checks import (
+    Array,
+    column,
+    complain,
+    count,
+    finite_squares,
+    is_column,
+    nonempty,
+    probabilities,
+    same_length,
+    sample_weights,
+)
+from ..adapters.registry import lent_distribution
 from ..distributions.base import Distribution
 from ..numerics.blocks import BLOCK, row_blocks
-from .stated import Stated
 
 Forecasts = TypeVar("Forecasts", Distribution, Array)
 Score = Callable[[Distribution, Array], Array]
@@ -25,10 +35,11 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
 
     Stated quantiles stand for laws in the scores that ask for no more.
     """
-    y = nonempty(column(y_true, "y_true"), "y_true")
-    law: Any = dist if isinstance(dist, (Distribution, Stated)) else as_distribution(dist)
+    plain = is_column(y_true) and len(y_true) and finite_squares(y_true)  # as nearly always
+    y = y_true if plain else nonempty(column(y_true, "y_true"), "y_true")
+    law: Any = dist if hasattr(dist, "from_normal") else lent_distribution(dist)  # of a law, or stated
     same_length(y, "y_true", len(law))
-    return with_weight(y, law, sample_weights(sample_weight, len(y)))
+    return (y, law, None) if sample_weight is None else with_weight(y, law, sample_weights(sample_weight, len(y)))
 
 
 def with_weight(y: Array, forecasts: Forecasts, weights: Array | None) -> tuple[Array, Forecasts, Array | None]:

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from .._checks import Array, interval_levels, nonempty, probabilities, to_array
 from .._types import Numbers, Weights
-from ..adapters import as_distribution
+from ..adapters.registry import lent_distribution
 from ..distributions.guaranteed import is_guaranteed
 from ..distributions.tables.intervals import ends
 from ..numerics.blocks import row_blocks
@@ -73,7 +73,7 @@ def coverage(
         pairs = zip(*(table.T for table in ends(low, high)), strict=True)
         asked: list[tuple[Any, tuple[float, float]]] = [(Stated(pair), (0.0, 1.0)) for pair in pairs]
     else:
-        law, (levels, single) = as_distribution(dist), _levels(coverage, interval)
+        law, (levels, single) = lent_distribution(dist), _levels(coverage, interval)
         asked = [(law, pair) for pair in levels]
         if interval is None and is_guaranteed(law):
             asked = [(Stated(tuple(law.interval(high - low).T)), (0.0, 1.0)) for low, high in levels]

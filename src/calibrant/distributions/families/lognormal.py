@@ -13,6 +13,7 @@ from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
+from ..location_scale import are_sound
 
 SMALL_SCALE = 0.01
 FAR_LOG_MEAN, WIDE = 700.0, 2.0
@@ -42,6 +43,8 @@ class LogNormal(Parametric):
 
     def __init__(self, loc: Numbers, scale: Numbers) -> None:
         self._set_columns(loc=loc, scale=scale)
+        if are_sound(self.loc, self.scale):
+            return
         finite(self.loc, "loc", "It is the mean of log y.")
         positive(self.scale, "scale", "It is the standard deviation of log y.")
 
