@@ -296,3 +296,17 @@ class TestMapOnDemand:
         assert isinstance(vars(same.all_rows_)["shape"], QuantileCalibrator)
         np.testing.assert_array_equal(same.transform([0.0]).quantiles([0.1, 0.9]), law.quantiles([0.1, 0.9]))
         np.testing.assert_array_equal(copied(law).quantiles([0.1]), law.quantiles([0.1]))
+
+
+@pytest.mark.parametrize("read", [lambda mu: mu, lambda mu: (mu, np.ones(len(mu)))], ids=["points", "laws"])
+@pytest.mark.parametrize("by", [None, "groups"])
+def test_maps_that_are_learned_late_are_learned_from_what_fit_was_given(rng, read, by):
+    mu, w = rng.normal(size=80), rng.integers(1, 4, 80).astype(float)
+    y, beside = mu + 2 * rng.standard_normal(80), {} if by is None else {"groups": np.arange(80) % 2}
+    kept = ConformalCalibrator(by=by).fit(read(mu.copy()), y.copy(), sample_weight=w.copy(), **beside)
+    calibrator = ConformalCalibrator(by=by).fit(read(mu), y, sample_weight=w, **beside)
+    new = mu[:4].copy()
+    mu[:], y[:], w[:] = 7.0, 0.0, 1.0  # the caller's arrays are the caller's
+    some = {name: labels[:4] for name, labels in beside.items()}
+    said = [each.transform(read(new), **some).quantiles([0.1, 0.5, 0.8]) for each in (kept, calibrator)]
+    assert np.array_equal(*said)

@@ -270,6 +270,7 @@ class ConformalCalibrator(RegressionCalibrator):
 
     def _fit_sample(self, sample: Sample) -> None:
         """Learn the shape from some rows, and the ranks from the rest."""
+        sample = sample.owned()
         if self.calibrator is not None or self.by == "width":
             first, sample = sample.divided(self.held_out, self.random_state, together=self.by is None)
             if self.calibrator is not None:

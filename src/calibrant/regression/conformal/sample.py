@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import Array
+from ..._checks import Array, own_array
 from ...calibration.feature_table import FeatureTable, features_of
 from ...calibration.labels import Labels
 from ...distributions import Distribution, Normal
@@ -29,6 +29,11 @@ class Sample:
     labels: Labels | None = None
     X: Any = None
     ratio: Array | None = None
+
+    def owned(self) -> Sample:
+        """The same with outcomes and weights that nobody else can change: maps are learned when they are asked for."""
+        weights = None if self.weights is None else own_array(self.weights, "sample_weight")
+        return replace(self, y=own_array(self.y, "y"), weights=weights)
 
     def part(self, rows: Rows) -> Sample:
         """Some of them."""
