@@ -58,6 +58,11 @@ def page(laws: Result) -> str:
     return render(laws)
 
 
+@pytest.fixture(scope="module")
+def class_page(classes: Result) -> str:
+    return render(classes)
+
+
 def test_all_parts_are_there(page: str, laws: Result) -> None:
     tree = Tree(page)
     assert tree.texts["h1"] == [laws.decision.sentence.replace(" %", "\u00a0%")]
@@ -155,8 +160,8 @@ def test_of_all_stages_only_the_first_is_seen(page: str) -> None:
     ]
 
 
-def test_what_comes_from_data_is_text(page: str, classes: Result) -> None:
-    for text in (page, render(classes)):
+def test_what_comes_from_data_is_text(page: str, class_page: str) -> None:
+    for text in (page, class_page):
         tree = Tree(text)
         assert tree.count["script"] == 1 and "alert" not in "".join(tree.texts["script"])
         assert not [name for name, _ in tree.attributes if name.startswith("on")]
@@ -187,22 +192,22 @@ def test_colours_are_the_readers(page: str) -> None:
     assert "#010203" not in pictures and "#d55e00" not in pictures and "#0072b2" not in pictures
 
 
-def test_names_of_parts_are_unique(page: str, classes: Result) -> None:
-    for text in (page, render(classes)):
+def test_names_of_parts_are_unique(page: str, class_page: str) -> None:
+    for text in (page, class_page):
         ids = [value for name, value in Tree(text).attributes if name == "id"]
         assert len(ids) == len(set(ids))
 
 
-def test_classes(classes: Result) -> None:
-    tree = Tree(render(classes))
+def test_classes(class_page: str) -> None:
+    tree = Tree(class_page)
     assert tree.texts["h2"][:3] == ["Before and after", "Reliability and decisions", "Classes"]
     assert tree.count["image"] == 2 * 3  # confusion tables of three stages: four groups, one a group competes
 
 
-def test_written_whole_and_always_the_same(classes: Result, tmp_path: Path) -> None:
+def test_written_whole_and_always_the_same(classes: Result, class_page: str, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     write(classes, path)
-    assert path.read_text(encoding="utf-8") == render(classes)
+    assert path.read_text(encoding="utf-8") == class_page
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     with pytest.raises(OSError, match="No such file"):
         write(classes, tmp_path / "missing" / "page.html")
