@@ -216,12 +216,11 @@ def test_written_whole_and_always_the_same(classes: Result, class_page: str, tmp
 def test_large_tables_make_small_pages() -> None:
     rng = np.random.default_rng(3)
     mu, noise = rng.normal(size=(2, 20_000))
-    columns = {f"column <{k}>": rng.integers(0, 12, 20_000).astype(str) for k in range(40)}
     candidates = {"a": QuantileCalibrator(), "b": QuantileCalibrator("ecdf"), "c": ScaleCalibrator()}
     result = analyse(Normal(mu, 0.5), mu + noise, candidates=candidates)
     groups = [
-        Group(f"{column} = {k}", 10.0, {"nll": Measured(1.0, 0.1, 0.8, 1.2)}, {"nll": Measured(0.5, 0.1, 0.3, 0.7)})
-        for column in columns
+        Group(f"column <{n}> = {k}", 10.0, {"nll": Measured(1.0, 0.1, 0.8, 1.2)}, {"nll": Measured(0.5, 0.1, 0.3, 0.7)})
+        for n in range(40)
         for k in range(12)
     ]
     page = render(replace(result, groups=groups))
