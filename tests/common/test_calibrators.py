@@ -137,6 +137,7 @@ def test_weights_of_a_hundred_trillion_rows(name, data):
 
 
 @every
+@pytest.mark.usefixtures("laws_only")
 @pytest.mark.parametrize(
     "kind",
     [
@@ -208,6 +209,7 @@ def test_huge_and_tiny_units(name, data):
 
 
 @every
+@pytest.mark.usefixtures("laws_only")
 def test_heavy_tails_keep_their_index(name, rng):
     mu = rng.normal(size=500)
     y = mu + 3 * rng.standard_t(3, 500)

@@ -18,7 +18,7 @@ from calibrant.regression.gpc import quick as gpc_quick
 from calibrant.regression.gpc import score_table
 from calibrant.regression.gpc.projection import band, blurred, made_to_rise, reach_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:GPCCalibrator made")
+pytestmark = pytest.mark.usefixtures("laws_only")
 LEVELS = np.array([0.001, 0.05, 0.25, 0.5, 0.75, 0.95, 0.999])
 CLOSE = 1e-6
 

@@ -350,6 +350,7 @@ def test_other_bases(rng):
     assert np.diff(far).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
 
 
+@pytest.mark.usefixtures("laws_only")
 @pytest.mark.parametrize("calibrator", [FlowCalibrator(4), StackCalibrator(QUICK)], ids=["flow", "stack"])
 @pytest.mark.parametrize("ensemble", [True, False])
 def test_inside_the_estimator(calibrator, ensemble, rng):
@@ -361,6 +362,7 @@ def test_inside_the_estimator(calibrator, ensemble, rng):
     assert np.all(np.diff(model.predict_quantiles(X[200:], LEVELS)) > 0)
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_one_flow_a_group(data):
     mu, sigma, y = data
     groups = np.arange(300) % 2

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +19,7 @@ from calibrant.engines import Group, Result, analyse
 from calibrant.engines.decision import Decision
 from calibrant.metrics.catalogue import Measured
 from calibrant.report import render, report, write
+from calibrant.select.candidates import METHODS
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -281,11 +283,15 @@ def test_weights_and_rows_at_the_same_time() -> None:
     assert re.search(r"in \d+ blocks of 2\d consecutive rows", render(result))
 
 
-def test_a_calibrator_that_needs_features_is_drawn_with_them(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_a_calibrator_that_needs_features_is_drawn_with_them(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("lightgbm")
+    few = partial(BoostedCalibrator, 20, rate=0.15)
+    monkeypatch.setitem(METHODS["distributions"], "boosted", replace(METHODS["distributions"]["boosted"], make=few))
     shop, mu = rng.choice(["a", "b"], 300), rng.normal(size=300)
     frame = pd.DataFrame({"shop": shop, "mu": mu, "sigma": 1.0, "y": mu + rng.normal(size=300) + 4 * (shop == "b")})
-    trees = {"boosted": BoostedCalibrator(20, rate=0.15)}
+    trees = {"boosted": few()}
     result = report(Normal(mu, 1.0), frame["y"], tmp_path / "a.html", candidates=trees, X=frame[["shop"]])
     assert type(result.calibrator) is BoostedCalibrator
     assert "The fitted map" in (tmp_path / "a.html").read_text()
