@@ -152,6 +152,7 @@ class TestPrecision:
         assert np.array_equal(fitted(name, mu, sigma, y).transform(Normal(mu, sigma)).logpdf(y), logs)
 
     @every
+    @pytest.mark.usefixtures("laws_only")
     def test_single_precision(self, name, data):
         mu, sigma, y = (a.astype(np.float32) for a in data)
         single = fitted(name, mu, sigma, y).transform((mu, sigma))
@@ -217,6 +218,7 @@ class TestBadInput:
 
 
 @every
+@pytest.mark.usefixtures("laws_only")
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_cross_fitted(name, ensemble):
     rng = np.random.default_rng(0)
