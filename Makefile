@@ -26,10 +26,6 @@ export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
 
-# Memory that arrays have left is kept for the next ones: else the C library hands it back, and asks again, all the time.
-export MALLOC_MMAP_THRESHOLD_ ?= 268435456
-export MALLOC_TRIM_THRESHOLD_ ?= 268435456
-
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | expand -t 14
 
