@@ -97,7 +97,8 @@ def _integrals(one: Any, y: float, tail_index: float, loc: float, scale: float) 
     t = (edges[:-1] + half)[:, None] + half[:, None] * X
     x, weight = loc + scale * np.sinh(t), half[:, None] * W * scale * np.cosh(t)
     away = x - y
-    tail = np.where(away < 0, -np.nan_to_num(one.cdf(x)), np.nan_to_num(one.sf(x)))
+    below, tail = away < 0, np.empty(x.shape)
+    tail[below], tail[~below] = -np.nan_to_num(one.cdf(x[below])), np.nan_to_num(one.sf(x[~below]))
     first, second = (weight * tail).sum(), (weight * 2 * away * tail).sum()
     return {
         "mean": y + first if tail_index > 1 else np.inf,
@@ -125,10 +126,10 @@ def _by_sums(frozen: Any, y: Any) -> dict[str, Any]:
     low, high = (np.broadcast_to(end, 2).astype(float) for end in frozen.support())
     low, high = np.where(np.isinf(low), LOC - 400, low).min(), np.where(np.isinf(high), LOC + 2000, high).max()
     k = np.arange(low, high + 1)
-    p = np.stack([frozen.pmf(value) for value in k], axis=1)
+    p = frozen.pmf(k[:, None]).T
     mean = p @ k
     distance = np.abs(k[:, None] - k)
-    crps = (p * np.abs(k - y[:, None])).sum(axis=1) - 0.5 * np.einsum("ni,ij,nj->n", p, distance, p)
+    crps = (p * np.abs(k - y[:, None])).sum(axis=1) - 0.5 * (p @ distance * p).sum(axis=1)
     return {"mean": mean, "std": np.sqrt((p * (k - mean[:, None]) ** 2).sum(axis=1)), "crps": crps}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for libraries that are loaded later
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that tests do ask for sleep while they wait
 threadpool_limits(limits=1)  # for those that are loaded already: the test workers are the parallelism
 
 settings.register_profile(
@@ -21,10 +23,31 @@ settings.register_profile("thorough", settings.get_profile("ci"), derandomize=Fa
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Tests once collected are there to the end: nobody looks for garbage among them, and seldom elsewhere."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
+        gc.enable()
+
+
 @pytest.fixture(autouse=True)
 def floating_point_errors() -> Iterator[None]:
     """Warnings of NumPy stay warnings, which are errors here: some packages turn them off for good when loaded."""
     with np.errstate():
+        yield
+
+
+@pytest.fixture
+def laws_only() -> Iterator[None]:
+    """Fits do not look back at unseen rows, which takes longer than they do, where only their laws are looked at."""
+    from calibrant.calibration.pit_watch import unwatched
+
+    with unwatched():
         yield
 
 

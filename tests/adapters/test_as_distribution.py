@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -156,13 +153,6 @@ def test_kind_is_for_samples_only():
             as_distribution(given, kind="discrete")
     with pytest.raises(ValueError, match="`kind` must be one of"):
         as_distribution([[1.0, 2.0]], kind="raw")
-
-
-def test_importing_loads_no_framework():
-    libraries = {"torch", "ngboost", "polars", "skpro", "arviz", "xarray", "catboost"}
-    code = f"import sys, calibrant.adapters; print(sorted({libraries} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_two_columns_whose_names_say_samples_are_samples():

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 from sklearn.datasets import load_digits
-from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,9 +20,11 @@ def brute_force(p, y, new, w=None):
     w = np.ones(len(p)) if w is None else w
     out = np.empty((len(new), 2))
     for i, score in enumerate(new):
+        scores, places = np.unique(np.append(p, score), return_inverse=True)
+        weights = np.bincount(places, np.append(w, 1.0))
         for outcome in (0, 1):
-            model = IsotonicRegression().fit(np.append(p, score), np.append(y, outcome), np.append(w, 1.0))
-            out[i, outcome] = model.predict([score])[0]
+            means = np.bincount(places, np.append(w * y, outcome)) / weights
+            out[i, outcome] = isotonic_regression(means, weights=weights).x[np.searchsorted(scores, score)]
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -98,7 +98,7 @@ KINDS += [(name, kind) for name in ("evaluate", "compare", "report") for kind in
 
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = Method(partial(BoostedCalibrator, 20, rate=0.15), True, rank=5, module="lightgbm")
+    few = Method(partial(BoostedCalibrator, 20, rate=0.15, n_leaves=3, nu=8.0), True, rank=5, module="lightgbm")
     monkeypatch.setitem(METHODS["distributions"], "boosted", few)
 
 
@@ -106,6 +106,18 @@ def _piped(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if source == "-":
         content = Path("t.csv").read_bytes()
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+
+@cache
+def _fitted() -> bytes:
+    _run(*FIT)
+    return Path("c.calibrant").read_bytes()
+
+
+def fit_once(frame: pd.DataFrame) -> None:
+    """The table of all rows as it is, and what `fit` saves of it, made once."""
+    _parquet(frame)
+    Path("c.calibrant").write_bytes(_fitted())
 
 
 def fails(capsys: Capture, *arguments: str) -> str:
@@ -157,8 +169,7 @@ def _applied(source: str, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
 
 
 def test_the_file_remembers_its_features() -> None:
-    _parquet(laws())
-    _run(*FIT)
+    fit_once(laws())
     columns = describe("c.calibrant")["metadata"]["columns"]
     assert columns["feature"] == ["price", "promo", "region"] and columns["category"] == ["region"]
     assert "outcomes in `y`, features in `price`, `promo`, `region`\n" in _run("inspect", "c.calibrant")
@@ -166,10 +177,9 @@ def test_the_file_remembers_its_features() -> None:
 
 def test_the_fit_is_that_of_python() -> None:
     frame = laws()
-    _parquet(frame)
-    _run(*FIT)
+    fit_once(frame)
     law, X = Normal(frame["mu"].to_numpy(), frame["sigma"].to_numpy()), frame[["price", "promo", "region"]]
-    mine = BoostedCalibrator(20, rate=0.15).fit(law, frame["y"], X=X)
+    mine = BoostedCalibrator(20, rate=0.15, n_leaves=3, nu=8.0).fit(law, frame["y"], X=X)
     assert mine.n_rounds_ > 0
     saved: Any = load("c.calibrant")
     assert np.allclose(saved.transform(law, X=X).median(), mine.transform(law, X=X).median(), rtol=1e-12)
@@ -197,8 +207,7 @@ def test_order_and_copies(command: str, what: str, expected: dict[Any, Any]) -> 
 
 def test_apply_to_other_columns_rows_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = laws()
-    _parquet(frame)
-    _run(*FIT)
+    fit_once(frame)
     whole = _quantiles(frame)
     shuffled = frame.sample(frac=1, random_state=1)
     other = shuffled[shuffled.columns[::-1]].assign(more="of it").drop(columns=["y", "w", "day"])
@@ -213,8 +222,7 @@ def test_apply_to_other_columns_rows_and_blocks(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_missing_or_not_known() -> None:
     frame = laws()
-    _parquet(frame)
-    _run(*FIT)
+    fit_once(frame)
     known = _quantiles(frame)
     missing = _quantiles(frame.assign(region=None, price=np.nan))
     assert np.array_equal(_quantiles(frame.assign(region="west", price=np.nan)), missing)
@@ -320,13 +328,19 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("command", REFUSED)
-def test_refused(command: str, capsys: Capture) -> None:
+@pytest.fixture(scope="module")
+def known() -> list[Any]:
     frame = laws(60)
-    _parquet(frame)
     law = Normal(frame["mu"].to_numpy(), frame["sigma"].to_numpy())
-    save(QuantileCalibrator().fit(law, frame["y"]), "s.calibrant")
-    save(BoostedCalibrator(20).fit(law, frame["y"], X=frame[["region", "price"]]), "b.calibrant")
+    features = frame[["region", "price"]]
+    return [QuantileCalibrator().fit(law, frame["y"]), BoostedCalibrator(20).fit(law, frame["y"], X=features)]
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_refused(command: str, known: list[Any], capsys: Capture) -> None:
+    _parquet(laws(60))
+    for calibrator, file in zip(known, ("s.calibrant", "b.calibrant"), strict=True):
+        save(calibrator, file)
     output = {"fit": ["-o", "c.calibrant"], "apply": ["-o", "out.csv"]}.get(command.split()[0], [])
     assert fails(capsys, *command.split(), *output) == REFUSED[command]
     assert not Path("c.calibrant").exists() and not Path("out.csv").exists()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import kstest
 
@@ -23,7 +21,6 @@ SOME = PAIRS[: len(LAWS)] + [
     for j, map in enumerate(MAPS | BATCH_MAPS)
     if (i + j) % 2 == 0
 ]
-seeds = st.integers(0, 10_000)
 
 
 def make(law_name, map_name, seed):
@@ -49,10 +46,12 @@ def test_every_law_has_an_example(rng):
 
 
 @pytest.mark.parametrize(("law_name", "map_name"), SOME)
-@settings(max_examples=2)
-@given(seed=seeds)
-def test_cdf_rises_and_ppf_inverts_it(law_name, map_name, seed):
-    law, rng = make(law_name, map_name, seed)
+def test_cdf_rises_and_ppf_inverts_it(law_name, map_name):
+    for seed in (0, 4321):
+        check_cdf_and_ppf(*make(law_name, map_name, seed))
+
+
+def check_cdf_and_ppf(law, rng):
     q = some_levels(rng)
     y = law.quantiles(q)
     assert y.shape == (ROWS, len(q))
@@ -65,8 +64,9 @@ def test_cdf_rises_and_ppf_inverts_it(law_name, map_name, seed):
     if not law.has_atoms:
         assert np.allclose(law.cdf(y), np.broadcast_to(q, y.shape), rtol=1e-8, atol=1e-13)
     points = np.concatenate([grid, np.where(finite, y, 0.0)], axis=1)
+    cdf = law.cdf(points)
     for level in q:
-        reached, cdf = law.ppf(level)[:, None] <= points, law.cdf(points)
+        reached = law.ppf(level)[:, None] <= points
         clear = np.abs(cdf - level) > 1e-9
         assert np.array_equal(reached[clear], (level <= cdf)[clear])
 
@@ -85,46 +85,64 @@ def cuts_of(law, *more):
     return np.sort(np.clip(np.hstack(columns), -1e150, 1e150), axis=1)
 
 
-def integral(function, cuts):
-    """Gauss-Legendre between all cuts, (n,)."""
+def rule(cuts):
+    """Points and weights of Gauss-Legendre between all cuts, (n, m)."""
     half = 0.5 * np.diff(cuts)[:, :, None]
     y = (cuts[:, :-1, None] + half) + half * X
     y = np.where(half > 0, y, np.take_along_axis(y, half.argmax(axis=1)[:, :, None], axis=1))  # no node on an atom
-    blocks = np.array_split(
-        y.reshape(ROWS, -1), len(half[0]) // 200 + 1, axis=1
-    )  # beyond 4000 points maps may tabulate
+    return y.reshape(ROWS, -1), (half * W).reshape(ROWS, -1)
+
+
+def by_blocks(function, y):
+    """A function of many points; beyond 4000 maps may tabulate."""
+    blocks = np.array_split(y, y.shape[1] // (200 * len(X)) + 1, axis=1)
+    return np.hstack([function(block) for block in blocks])
+
+
+def integral(function, cuts):
+    """Gauss-Legendre between all cuts, (n,)."""
+    y, weights = rule(cuts)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.hstack([function(block) for block in blocks]).reshape(y.shape)
-        return np.where(half > 0, half * values * W, 0.0).sum(axis=(1, 2))
+        return np.where(weights > 0, weights * by_blocks(function, y), 0.0).sum(axis=1)
 
 
 def resolved(law, cuts):
     """Cuts halved until the density adds up to 1: it may fall steeply beside a knot of smooth rows."""
     for _ in range(8):
-        if np.allclose(expectation(law, np.ones_like, cuts), 1, rtol=0, atol=1e-10):
+        if np.allclose(expectations(law, cuts)(np.ones_like), 1, rtol=0, atol=1e-10):
             break
         cuts = np.sort(np.hstack([cuts, 0.5 * (cuts[:, 1:] + cuts[:, :-1])]), axis=1)
     return cuts
 
 
-def expectation(law, h, cuts):
-    """E h(Y) from density and atoms."""
-    total = np.zeros(ROWS) if law.is_discrete else integral(lambda y: h(y) * law.pdf(y), cuts)
+def both_tails(z):
+    return ndtr(z) * ndtr(-z)
+
+
+def expectations(law, cuts):
+    """The function h -> E h(Y), from density and atoms, each of which is asked for once."""
+    y, weights = rule(cuts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        masses = 0.0 * y if law.is_discrete else weights * by_blocks(law.pdf, y)
+    masses = np.where(weights > 0, masses, 0.0)
     if law.has_atoms:
         atoms = np.sort(cuts, axis=1)
         mass = np.where(np.diff(atoms, prepend=-np.inf) > 0, np.exp(law.logpmf(atoms)), 0.0)
-        total = total + np.where(mass > 0, mass * h(atoms), 0.0).sum(axis=1)
-    return total
+        y, masses = np.hstack([y, atoms]), np.hstack([masses, mass])
+
+    def expectation(h):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(masses != 0, masses * h(y), 0.0).sum(axis=1)
+
+    return expectation
 
 
 @pytest.mark.parametrize(("law_name", "map_name"), SOME)
-@settings(max_examples=1)
-@given(seed=seeds)
-def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
-    law, rng = make(law_name, map_name, seed)
+def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name):
+    law, rng = make(law_name, map_name, 0)
     low, high = law.from_normal(np.sort(rng.normal(0, 1.2, (ROWS, 2)), axis=1)).T
     cuts = resolved(law, cuts_of(law, low, high)) if map_name == "SmoothRows" else cuts_of(law, low, high)
-    inside = expectation(law, lambda y: (y > low[:, None]) & (y <= high[:, None]), cuts)
+    inside = expectations(law, cuts)(lambda y: (y > low[:, None]) & (y <= high[:, None]))
     assert np.allclose(inside, law.cdf(high) - law.cdf(low), rtol=1e-7, atol=1e-9)
     if law.is_discrete:
         with pytest.raises((TypeError, ValueError), match="logpmf|atoms"):
@@ -132,18 +150,17 @@ def test_density_and_atoms_add_up_to_the_cdf(law_name, map_name, seed):
 
 
 @pytest.mark.parametrize(("law_name", "map_name"), SOME)
-@settings(max_examples=1)
-@given(seed=seeds)
-def test_moments_and_crps_agree_with_quadrature(law_name, map_name, seed):
-    law, rng = make(law_name, map_name, seed)
+def test_moments_and_crps_agree_with_quadrature(law_name, map_name):
+    law, rng = make(law_name, map_name, 0)
     y = law.from_normal(rng.normal(0, 1.5, ROWS)) + 0.1 * law.std()
     cuts = resolved(law, cuts_of(law, y)) if map_name == "SmoothRows" else cuts_of(law, y)
-    mean = expectation(law, lambda t: t, cuts)
-    var = expectation(law, lambda t: np.square(t - mean[:, None]), cuts)
+    expectation = expectations(law, cuts)
+    mean = expectation(lambda t: t)
+    var = expectation(lambda t: np.square(t - mean[:, None]))
     assert np.allclose(law.mean(), mean, rtol=1e-6, atol=1e-6 * np.sqrt(var))
     assert np.allclose(law.var(), var, rtol=1e-6)
-    distance = expectation(law, lambda t: np.abs(t - y[:, None]), cuts)
-    spread = integral(lambda t: law.cdf(t) * law.sf(t), cuts)  # half the mean distance of two draws
+    distance = expectation(lambda t: np.abs(t - y[:, None]))
+    spread = integral(lambda t: both_tails(law.to_normal(t)), cuts)  # half the mean distance of two draws
     assert np.allclose(law.crps(y), distance - spread, rtol=1e-6)
 
 
@@ -152,11 +169,13 @@ def test_samples_follow_the_cdf(law_name, map_name):
     law, rng = make(law_name, map_name, 7)
     draws = law.sample(2000, random_state=3)
     assert draws.shape == (ROWS, 2000)
-    left, right = ndtr(law.to_normal(draws, "left")), ndtr(law.to_normal(draws, "right"))
-    u = left + rng.random(draws.shape) * (right - left)
+    u = right = ndtr(law.to_normal(draws, "right"))
+    if law.has_atoms:
+        left = ndtr(law.to_normal(draws, "left"))
+        u = left + rng.random(draws.shape) * (right - left)
     for row in range(ROWS):
         assert kstest(u[row], "uniform").pvalue > 1e-5
-    assert np.array_equal(draws, law.sample(2000, random_state=3))
+    assert np.array_equal(law.sample(50, random_state=3), law.sample(50, random_state=3))
 
 
 @pytest.mark.parametrize(("law_name", "map_name"), PAIRS)

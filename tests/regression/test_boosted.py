@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import builtins
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -102,8 +104,7 @@ def test_the_line_stretches_a_small_segment_and_presses_noise(rng):
 
 
 # ---- the calibrator ----
-@pytest.fixture
-def segment(rng):
+def segments(rng):
     """Forecasts that are right, but in the north, where they are 2 too low and three times too narrow."""
     pytest.importorskip("lightgbm")
 
@@ -116,13 +117,20 @@ def segment(rng):
     return draw
 
 
-def fitted(segment, n=800, **changes):
-    X, law, y = segment(n)
-    return BoostedCalibrator(**changes).fit(law, y, X=X)
+@pytest.fixture
+def segment(rng):
+    return segments(rng)
+
+
+@cache
+def fitted(n=800, n_rounds=600):
+    """Fitted to the first rows that tests draw, once for all that only look at it."""
+    X, law, y = segments(np.random.default_rng(20180710))(n)
+    return BoostedCalibrator(n_rounds).fit(law, y, X=X)
 
 
 def test_a_segment_is_repaired(segment):
-    cal = fitted(segment, 1200)
+    cal, _ = fitted(1200), segment(1200)
     X, law, y = segment(4000)
     low, high = cal.transform(law, X=X).interval(0.9).T
     for north in (X["region"] == "north", X["region"] != "north"):
@@ -211,7 +219,7 @@ def test_the_same_every_time_with_any_threads(segment):
 )
 def test_any_kind_of_table(segment, kind):
     X, law, y = segment(400)
-    plain, other = BoostedCalibrator().fit(law, y, X=X), BoostedCalibrator().fit(law, y, X=kind(X))
+    plain, other = fitted(400, 60), BoostedCalibrator(60).fit(law, y, X=kind(X))
     assert plain.n_rounds_ > 0
     before, after = (cal.transform(law[:40], X=kind(X[:40])).median() for cal in (plain, other))
     assert np.array_equal(before, after)
@@ -228,8 +236,8 @@ def test_features_of_any_unit(segment, rng, unit):
     assert np.isfinite(other.transform(law[:2], X=[[np.inf], [-np.inf]]).std()).all()
 
 
-def test_unseen_categories_are_missing_values(segment):
-    cal = fitted(segment)
+def test_unseen_categories_are_missing_values():
+    cal = fitted()
     law = Normal([0.0, 0.0], 1.0)
     made = cal.transform(law, X=pd.DataFrame({"region": ["new", None], "price": [0.0, 0.0]}))
     assert made.median()[0] == made.median()[1]
@@ -355,7 +363,7 @@ def test_without_lightgbm_it_says_what_to_install(monkeypatch):
 
 # ---- files ----
 def test_loaded_without_lightgbm(segment, tmp_path, monkeypatch):
-    cal = fitted(segment)
+    cal = fitted()
     X, law, y = segment(50)
     save(cal, tmp_path / "a.calibrant")
     monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
@@ -366,7 +374,7 @@ def test_loaded_without_lightgbm(segment, tmp_path, monkeypatch):
 
 def test_files_from_before_the_line_and_the_skew_are_still_read(segment, tmp_path):
     path = tmp_path / "a.calibrant"
-    cal = fitted(segment)
+    cal = deepcopy(fitted())
     cal.line_, cal.skew_ = None, None
     X, law, y = segment(50)
     said = cal.transform(law, X=X).logpdf(y)
@@ -394,9 +402,9 @@ def test_files_from_before_the_line_and_the_skew_are_still_read(segment, tmp_pat
         (None, "skew_", "none", "its skew trees"),
     ],
 )
-def test_forged_files_are_refused(segment, tmp_path, part, name, value, text):
+def test_forged_files_are_refused(tmp_path, part, name, value, text):
     path = tmp_path / "a.calibrant"
-    save(fitted(segment, 200), path)
+    save(fitted(200), path)
 
     def change(told, _):
         state = told["state"]["state"]

@@ -93,6 +93,7 @@ def test_scaled_problem_is_the_same_likelihood_with_another_prior():
         assert each.loss(theta.ravel())[0] == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("laws_only")
 @pytest.mark.parametrize(("n", "limit"), [(100, 0.008), (300, 0.004)])
 def test_harmless_where_nothing_is_wrong(n, limit):
     cost = []
@@ -106,6 +107,7 @@ def test_harmless_where_nothing_is_wrong(n, limit):
     assert np.mean(cost) < limit  # with penalty 1 about 0.06 and 0.04
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_forecast_itself_keeps_the_share_that_unseen_outcomes_give_it():
     old, _ = toy(0)
     clearly_wrong = FlowCalibrator().fit(old.base, old.y)
@@ -159,6 +161,7 @@ def test_weight_two_is_the_row_twice(data):
     assert np.allclose(weighted.transform(law).quantiles(LEVELS), repeated.transform(law).quantiles(LEVELS), rtol=1e-7)
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_same_answer_every_time_in_any_order_and_precision(data):
     mu, sigma, y = data
     law = Normal(mu, sigma)
@@ -212,6 +215,7 @@ def test_heavy_tails_keep_their_index(rng):
     assert np.diff(law.logsf(far)).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_counts_and_bounded_laws(rng):
     rate = np.exp(rng.normal(2, 0.5, 2000))
     y = rng.poisson(rate * rng.gamma(4, 1 / 4, 2000))
@@ -221,6 +225,7 @@ def test_counts_and_bounded_laws(rng):
     assert np.all(positive.ppf(1e-9) >= 0)
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_many_rows_are_thinned(rng):
     mu = rng.normal(size=4000)
     y = mu + 2 * rng.standard_normal(4000)

@@ -19,6 +19,8 @@ from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
 from calibrant.regression.gpc.pairs import all_pairs, drawn_pairs
 from calibrant.regression.gpc.process import Process
 
+pytestmark = pytest.mark.usefixtures("laws_only")
+
 
 def toy(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The two lines of Song et al. (2019), figure 1."""
@@ -353,7 +355,6 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-@pytest.mark.filterwarnings("ignore:GPCCalibrator made the probabilistic:UserWarning")
 def test_every_setting(settings, tmp_path):
     x, y = toy(0, 150)
     forecasts = Normal(0.25 * x, 5.0)

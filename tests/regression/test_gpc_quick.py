@@ -12,12 +12,13 @@ from scipy.special import ndtri
 
 from calibrant import Gamma, GPCCalibrator, Logistic, Normal, StudentT
 from calibrant._later import Pending
+from calibrant.calibration.pit_watch import unwatched
 from calibrant.regression.gpc import law as gpc_law
 from calibrant.regression.gpc import quick as gpc_quick
 from calibrant.regression.gpc import score_table
 from calibrant.regression.gpc.projection import band, blurred, made_to_rise, reach_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:GPCCalibrator made")
+pytestmark = pytest.mark.usefixtures("laws_only")
 LEVELS = np.array([0.001, 0.05, 0.25, 0.5, 0.75, 0.95, 0.999])
 CLOSE = 1e-6
 
@@ -59,10 +60,16 @@ def positive(n, seed=0):
     return Gamma(4.0, mean / 4), rng.gamma(2.0, mean / 2)
 
 
+def learned(scene, **settings):
+    """A calibrator that has learned from 400 rows of a scene, of which only the laws are looked at."""
+    with unwatched():
+        return GPCCalibrator(**settings).fit(*scene(400))
+
+
 @pytest.fixture(scope="module")
 def fitted():
     """A calibrator to look at."""
-    return GPCCalibrator().fit(*two_lines(400))
+    return learned(two_lines)
 
 
 SCENES = [two_lines, skewed, too_narrow, sharp, logistic, positive]
@@ -76,7 +83,7 @@ def exact(law):
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_quantiles_from_the_table_are_those_of_the_maps(scene):
-    calibrator = GPCCalibrator().fit(*scene(400))
+    calibrator = learned(scene)
     forecasts, _ = scene(700, 1)
     law = calibrator.transform(forecasts)
     quick = law.quantiles(LEVELS)
@@ -89,7 +96,7 @@ def test_quantiles_from_the_table_are_those_of_the_maps(scene):
 
 @pytest.mark.parametrize("settings", [{"link": "probit"}, {"quantile_map": False}, {"mean": "zero"}, {"n_grid": 61}])
 def test_other_settings(settings):
-    calibrator = GPCCalibrator(**settings).fit(*two_lines(400))
+    calibrator = learned(two_lines, **settings)
     forecasts, _ = two_lines(600, 1)
     quick = calibrator.transform(forecasts).quantiles(LEVELS)
     law = calibrator.transform(forecasts)

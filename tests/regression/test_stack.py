@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,10 +39,22 @@ LEVELS = [0.1, 0.5, 0.9]
 QUICK = {"quantile": QuantileCalibrator(), "normal": ScoreMixtureCalibrator()}
 
 
-@pytest.fixture
-def data(rng):
+def rows():
+    rng = np.random.default_rng(20180710)
     mu, sigma = rng.normal(0, 2, 300), np.exp(rng.normal(0, 0.5, 300))
     return mu, sigma, mu + 0.3 + 2 * sigma * rng.standard_normal(300)
+
+
+@pytest.fixture
+def data():
+    return rows()
+
+
+@cache
+def usual():
+    """The stack as it is by default, fitted to all rows once for tests that only look at it."""
+    mu, sigma, y = rows()
+    return StackCalibrator().fit(Normal(mu, sigma), y)
 
 
 class TestToy:
@@ -182,9 +196,8 @@ def test_weight_two_is_the_row_twice(data):
 def test_same_answer_every_time_and_in_any_precision(data):
     mu, sigma, y = data
     law = Normal(mu, sigma)
-    first = StackCalibrator().fit(law, y)
-    answer = first.transform(law).quantiles(LEVELS)
-    assert np.array_equal(clone(first).fit(law, y).transform(law).quantiles(LEVELS), answer)
+    answer = usual().transform(law).quantiles(LEVELS)
+    assert np.array_equal(clone(usual()).fit(law, y).transform(law).quantiles(LEVELS), answer)
     single = StackCalibrator().fit((mu.astype("f4"), sigma.astype("f4")), y.astype("f4"))
     assert np.allclose(single.transform(law).quantiles(LEVELS), answer, rtol=1e-5, atol=1e-5)
 
@@ -228,9 +241,8 @@ def test_outcomes_that_nobody_thought_possible_say_nothing_of_the_map():
     assert np.array_equal(gain(np.array([-np.inf, -1.0, -np.inf]), np.array([-np.inf, -0.5, -2.0])), [0.0, 0.5, np.inf])
 
 
-def test_nothing_is_mapped_without_again(data):
-    mu, sigma, y = data
-    assert StackCalibrator().fit(Normal(mu, sigma), y).rest_ is None
+def test_nothing_is_mapped_without_again():
+    assert usual().rest_ is None
 
 
 def test_tied_outcomes_are_seen():
@@ -338,6 +350,7 @@ def test_other_bases(rng):
     assert np.diff(far).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
 
 
+@pytest.mark.usefixtures("laws_only")
 @pytest.mark.parametrize("calibrator", [FlowCalibrator(4), StackCalibrator(QUICK)], ids=["flow", "stack"])
 @pytest.mark.parametrize("ensemble", [True, False])
 def test_inside_the_estimator(calibrator, ensemble, rng):
@@ -349,6 +362,7 @@ def test_inside_the_estimator(calibrator, ensemble, rng):
     assert np.all(np.diff(model.predict_quantiles(X[200:], LEVELS)) > 0)
 
 
+@pytest.mark.usefixtures("laws_only")
 def test_one_flow_a_group(data):
     mu, sigma, y = data
     groups = np.arange(300) % 2

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +19,7 @@ from calibrant.engines import Group, Result, analyse
 from calibrant.engines.decision import Decision
 from calibrant.metrics.catalogue import Measured
 from calibrant.report import render, report, write
+from calibrant.select.candidates import METHODS
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -56,6 +58,11 @@ class Tree(HTMLParser):
 @pytest.fixture(scope="module")
 def page(laws: Result) -> str:
     return render(laws)
+
+
+@pytest.fixture(scope="module")
+def class_page(classes: Result) -> str:
+    return render(classes)
 
 
 def test_all_parts_are_there(page: str, laws: Result) -> None:
@@ -155,8 +162,8 @@ def test_of_all_stages_only_the_first_is_seen(page: str) -> None:
     ]
 
 
-def test_what_comes_from_data_is_text(page: str, classes: Result) -> None:
-    for text in (page, render(classes)):
+def test_what_comes_from_data_is_text(page: str, class_page: str) -> None:
+    for text in (page, class_page):
         tree = Tree(text)
         assert tree.count["script"] == 1 and "alert" not in "".join(tree.texts["script"])
         assert not [name for name, _ in tree.attributes if name.startswith("on")]
@@ -187,22 +194,22 @@ def test_colours_are_the_readers(page: str) -> None:
     assert "#010203" not in pictures and "#d55e00" not in pictures and "#0072b2" not in pictures
 
 
-def test_names_of_parts_are_unique(page: str, classes: Result) -> None:
-    for text in (page, render(classes)):
+def test_names_of_parts_are_unique(page: str, class_page: str) -> None:
+    for text in (page, class_page):
         ids = [value for name, value in Tree(text).attributes if name == "id"]
         assert len(ids) == len(set(ids))
 
 
-def test_classes(classes: Result) -> None:
-    tree = Tree(render(classes))
+def test_classes(class_page: str) -> None:
+    tree = Tree(class_page)
     assert tree.texts["h2"][:3] == ["Before and after", "Reliability and decisions", "Classes"]
     assert tree.count["image"] == 2 * 3  # confusion tables of three stages: four groups, one a group competes
 
 
-def test_written_whole_and_always_the_same(classes: Result, tmp_path: Path) -> None:
+def test_written_whole_and_always_the_same(classes: Result, class_page: str, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     write(classes, path)
-    assert path.read_text(encoding="utf-8") == render(classes)
+    assert path.read_text(encoding="utf-8") == class_page
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
     with pytest.raises(OSError, match="No such file"):
         write(classes, tmp_path / "missing" / "page.html")
@@ -211,12 +218,11 @@ def test_written_whole_and_always_the_same(classes: Result, tmp_path: Path) -> N
 def test_large_tables_make_small_pages() -> None:
     rng = np.random.default_rng(3)
     mu, noise = rng.normal(size=(2, 20_000))
-    columns = {f"column <{k}>": rng.integers(0, 12, 20_000).astype(str) for k in range(40)}
     candidates = {"a": QuantileCalibrator(), "b": QuantileCalibrator("ecdf"), "c": ScaleCalibrator()}
     result = analyse(Normal(mu, 0.5), mu + noise, candidates=candidates)
     groups = [
-        Group(f"{column} = {k}", 10.0, {"nll": Measured(1.0, 0.1, 0.8, 1.2)}, {"nll": Measured(0.5, 0.1, 0.3, 0.7)})
-        for column in columns
+        Group(f"column <{n}> = {k}", 10.0, {"nll": Measured(1.0, 0.1, 0.8, 1.2)}, {"nll": Measured(0.5, 0.1, 0.3, 0.7)})
+        for n in range(40)
         for k in range(12)
     ]
     page = render(replace(result, groups=groups))
@@ -277,11 +283,15 @@ def test_weights_and_rows_at_the_same_time() -> None:
     assert re.search(r"in \d+ blocks of 2\d consecutive rows", render(result))
 
 
-def test_a_calibrator_that_needs_features_is_drawn_with_them(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_a_calibrator_that_needs_features_is_drawn_with_them(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("lightgbm")
+    few = partial(BoostedCalibrator, 20, rate=0.15)
+    monkeypatch.setitem(METHODS["distributions"], "boosted", replace(METHODS["distributions"]["boosted"], make=few))
     shop, mu = rng.choice(["a", "b"], 300), rng.normal(size=300)
     frame = pd.DataFrame({"shop": shop, "mu": mu, "sigma": 1.0, "y": mu + rng.normal(size=300) + 4 * (shop == "b")})
-    trees = {"boosted": BoostedCalibrator(20, rate=0.15)}
+    trees = {"boosted": few()}
     result = report(Normal(mu, 1.0), frame["y"], tmp_path / "a.html", candidates=trees, X=frame[["shop"]])
     assert type(result.calibrator) is BoostedCalibrator
     assert "The fitted map" in (tmp_path / "a.html").read_text()

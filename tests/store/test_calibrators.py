@@ -358,16 +358,16 @@ def test_the_digest_is_checked_before_anything_is_told(data, path):
 
 
 def test_many_arrays_are_packed(path, rng):
-    """Ten thousand groups of two rows, learned from summaries as the command line does, in a few megabytes."""
-    n = 20_000
+    """Two thousand groups of two rows, learned from summaries as the command line does, in a megabyte."""
+    n = 4_000
     mu, groups = rng.normal(size=n), np.arange(n) // 2
     law, y = Normal(mu, 1.0), mu + 2 * rng.standard_normal(n)
     calibrator = GroupedCalibrator(QuantileCalibrator()).partial_fit(law, y, groups=groups)
     save(calibrator, path)
     again = load(path)
-    assert path.stat().st_size < 6 * 2**20 and describe(path)["version"] == 2
-    assert len(again.summary_.groups) == 10_000 and again.summary_.n_rows == n
-    for group in (0, 77, 9_999):
+    assert path.stat().st_size < 1.2 * 2**20 and describe(path)["version"] == 2
+    assert len(again.summary_.groups) == 2_000 and again.summary_.n_rows == n
+    for group in (0, 77, 1_999):
         one, two = (c.summary_.groups[group].grid for c in (calibrator, again))
         assert all(np.array_equal(a, b) for a, b in zip(vars(one).values(), vars(two).values(), strict=True))
     np.testing.assert_array_equal(

@@ -27,7 +27,7 @@ def rows(rng, n, classes):
 @every
 @pytest.mark.parametrize("kind", ["probabilities", "logits", "margins"])
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("n", [400, 60_000])
+@pytest.mark.parametrize("n", [400, 24_000])
 def test_from_a_summary_is_that_from_rows(name, kind, classes, n, rng):
     if kind == "margins" and "beta" in name:
         return

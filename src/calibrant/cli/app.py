@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -59,7 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _as_note
         try:
-            code = app(None if arguments is None else list(arguments), "calibrant", standalone_mode=False)
+            code = _command()(None if arguments is None else list(arguments), "calibrant", standalone_mode=False)
         except (KeyboardInterrupt, typer.Abort, typer.Exit) as leaving:
             code = getattr(leaving, "exit_code", INTERRUPTED)
         except (ValueError, TypeError, ArithmeticError, OSError, MemoryError, ImportError) as reason:
@@ -73,6 +74,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         complain("interrupted; nothing was written.")
     return code if isinstance(code, int) else OK
+
+
+@cache
+def _command() -> Any:
+    """The commands with their options, which take a while to put together."""
+    return typer.main.get_command(app)
 
 
 @contextmanager
