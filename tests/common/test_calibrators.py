@@ -95,9 +95,12 @@ def test_contract(name, data):
     before = calibrator.get_params()
     with pytest.raises(NotFittedError):
         transform_example(calibrator, Normal(mu, sigma))
-    for array in data:
+    owned = y.copy()
+    seen = owned[:]
+    for array in (mu, sigma, seen):
         array.flags.writeable = False
-    assert fit_example(calibrator, Normal(mu, sigma), y) is calibrator
+    assert fit_example(calibrator, Normal(mu, sigma), seen) is calibrator
+    owned[:] = 0.0  # what was learned does not follow the caller's array
     assert calibrator.get_params().keys() == before.keys()
     law = transform_example(calibrator, Normal(mu, sigma))
     assert len(law) == 300 and calibrator.n_rows_ == 300
