@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant import IsotonicCalibrator, Normal, ScaleCalibrator, metrics
+from calibrant import BoostedCalibrator, IsotonicCalibrator, Normal, ScaleCalibrator, metrics
 from calibrant.engines import analyse
 from calibrant.engines.result import Group
 from calibrant.engines.verdict import verdict
 from calibrant.metrics.catalogue import Measured
 from calibrant.select import compare
+from calibrant.select.candidates import METHODS
 from calibrant.select.trial import Trial
 from tests.common.test_commands import _run, classes, laws
 
@@ -75,6 +78,8 @@ TABLES = {
 def test_compare_and_report_agree(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("calibrant.report.page.render", lambda result: "")  # pictures are tried elsewhere
+    few = replace(METHODS["distributions"]["boosted"], make=partial(BoostedCalibrator, 20, rate=0.15))
+    monkeypatch.setitem(METHODS["distributions"], "boosted", few)
     make, options = TABLES[name]
     make().to_parquet("t.parquet")
     compared = json.loads(_run("compare", "t.parquet", "--json", *options))
