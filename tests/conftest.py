@@ -25,12 +25,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Tests once collected are there to the end: nobody looks for garbage among them, and seldom elsewhere."""
+    """Nobody looks for garbage among tests that are collected, and seldom later: they are there to the end."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
