@@ -39,7 +39,9 @@ class LocationScale(Parametric):
 
     def _copies(self, loc: Any, scale: Any) -> bool:
         """Copy two plain columns and look at each block while the cache has it; False where this does not do."""
-        if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape and loc.flags.writeable):
+        if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
+            return False
+        if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
             return False
         columns = np.empty(len(loc)), np.empty(len(loc))
         if not are_sound(*columns, loc, scale):
@@ -171,11 +173,10 @@ def are_sound(*columns: Array) -> bool:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         total = 0.0
-        for loc, scale, *given in column_blocks(_LOOK, *columns):
+        for start in range(0, len(columns[0]), _LOOK):
+            loc, scale, *given = (column[start : start + _LOOK] for column in columns)
             if given:
                 loc[:], scale[:] = given
-            if not len(scale):
-                continue
             one = scale.strides == (0,)  # number for all rows, which BLAS would not take
             total += np.add.reduce(loc) + scale[0] if one else loc.dot(scale)
             if not scale[0 if one else scale.argmin()] > 0:
