@@ -8,8 +8,7 @@ and at least one peer can do: a map fitted to n rows and applied to n others, a 
 booster. Jobs are listed in `binary`, `classes`, `class_measures`, `laws`, `conformal`, `scores`, `law_measures` and
 `boosting`, with the sizes at which each is run. Everyone is called as its documentation says, with its defaults,
 unless the job states a number (bins, levels, folds) that all are given. Arrays lie ready in the form that each wants;
-objects are made anew in each run, so that nothing is remembered. Normal forecasts that are measured or scaled are given
-as pairs of arrays, (mean, std), to those who take them, calibrant and netcal; a law, ``Normal(mean, std)``, is a copy.
+objects are made anew in each run, so that nothing is remembered.
 
 **Measured.** Each entry runs in a process of its own, forked from one that has imported the library, with one thread.
 CPU seconds (`time.process_time`) are the best of up to seven runs; after two seconds spent on those that follow the

@@ -76,9 +76,9 @@ def _true_all(d: Data) -> list[float]:
 # ---- entries ----
 def _ours(measure: Callable[[Any, Data, Any], Any]) -> Entry:
     def entry(d: Data) -> Any:
-        from calibrant import metrics
+        from calibrant import Normal, metrics
 
-        return measure(metrics, d, (d.mu, d.sigma))
+        return measure(metrics, d, Normal(d.mu, d.sigma))
 
     return entry
 

@@ -63,9 +63,9 @@ NLL = Quality("NLL", lambda d, density: -np.log(np.ravel(density)))
 
 # ---- deviations ----
 def _our_scale(d: Data) -> Any:
-    from calibrant import ScaleCalibrator
+    from calibrant import Normal, ScaleCalibrator
 
-    return ScaleCalibrator().fit((d.mu, d.sigma), d.y).transform((d.new_mu, d.new_sigma)).std()
+    return ScaleCalibrator().fit(Normal(d.mu, d.sigma), d.y).transform(Normal(d.new_mu, d.new_sigma)).std()
 
 
 def _toolbox_scale(d: Data) -> Any:

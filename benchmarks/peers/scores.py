@@ -215,7 +215,7 @@ JOBS = (
         "normal",
         "CRPS of normal laws",
         by_definition(lambda d, i: stats.norm(d.loc[i], d.scale[i])),
-        _ours(lambda c, d: (d.loc, d.scale)),
+        _ours(lambda c, d: c.Normal(d.loc, d.scale)),
         _scoringrules("crps_normal", lambda d: (d.y, d.loc, d.scale)),
         properscoring=_properscoring("crps_gaussian", lambda d: (d.y, d.loc, d.scale)),
     ),
@@ -272,7 +272,7 @@ JOBS = (
         "log-score",
         "Log score of normal laws",
         lambda d: -stats.norm.logpdf(d.y, d.loc, d.scale),
-        _ours(lambda c, d: (d.loc, d.scale), score="nll"),
+        _ours(lambda c, d: c.Normal(d.loc, d.scale), score="nll"),
         _scoringrules("logs_normal", lambda d: (d.y, d.loc, d.scale)),
     ),
     Job(
