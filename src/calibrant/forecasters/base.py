@@ -126,8 +126,7 @@ class NetRegressor(RegressorMixin, Net):
 
     def predict_dist(self, X: Any) -> Distribution:
         """Forecasts of the rows of X; a pandas index is kept."""
-        if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)
+        check_is_fitted(self)
         law = self._law(self._read(X))
         index = index_of(X)
         if index is not None:

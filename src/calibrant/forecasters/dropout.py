@@ -159,12 +159,8 @@ class DropoutMLP(FeedForward):
         return float(self.weight_decay), tuple(name for name in self._shapes() if not name.startswith("slope"))
 
     def _row_losses(self, parameters: Parameters, x: Tensor, y: Tensor, generator: Any) -> Tensor:
-        factors = [] if generator is None else self._factors(x.shape[:2], generator)
+        factors = () if generator is None else _factors(x.shape[:2], self.hidden, self.dropout, generator)
         return 0.5 * (y - forward(parameters, x, factors)[..., 0]).square()
-
-    def _factors(self, axes: Sequence[int], generator: Any) -> list[Tensor | None]:
-        """Factors of what goes into each layer; the inputs have none."""
-        return _factors(axes, self.hidden, self.dropout, generator)
 
     @property
     def precision_(self) -> float:
@@ -184,13 +180,15 @@ class DropoutMLP(FeedForward):
         return self._outputs(X, lambda parameters, x: forward(parameters, x[:, None], factors), width)[0, ..., 0]
 
 
-def _factors(axes: Sequence[int], widths: Sequence[int], rate: float, generator: Any) -> list[Tensor | None]:
-    return [None, *(drop((*axes, width), rate, generator) for width in widths)]
+Factors = tuple[Tensor | None, ...]
+
+
+def _factors(axes: Sequence[int], widths: Sequence[int], rate: float, generator: Any) -> Factors:
+    """Factors of what goes into each layer; the inputs have none."""
+    return None, *(drop((*axes, width), rate, generator) for width in widths)
 
 
 @lru_cache(maxsize=4)
-def _factors_of_passes(
-    seed: int, passes: int, widths: tuple[int, ...], rate: float, device: Any
-) -> list[Tensor | None]:
+def _factors_of_passes(seed: int, passes: int, widths: tuple[int, ...], rate: float, device: Any) -> Factors:
     """Of all forecasts of a net: drawn once, for they are a good part of the work where rows come one by one."""
     return _factors((1, passes, 1), widths, rate, generator_of(seed, device))
