@@ -83,6 +83,8 @@ def headlines(rows: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
     found = []
     for model, title in MODELS.items():
         mine = [row for row in rows if row["model"] == model]
+        if not mine:
+            continue
         paper = np.mean([PAPER[model][row["set"]][1:] for row in mine], axis=0)
         means = {way: np.mean([row[way]["calibration"] for row in mine]) for way in WAYS}
         lower = sum(row["ours"]["calibration"] < row["none"]["calibration"] for row in mine)

@@ -9,7 +9,16 @@ import pytest
 
 from experiments.cells import Cells, _without_folders, read_result, write_result
 from experiments.kuleshov2018 import table1
-from experiments.kuleshov2018.table1_verdict import LEVELS_ERROR, MODELS, PAPER, SETS, limit, summary, verdict
+from experiments.kuleshov2018.table1_verdict import (
+    LEVELS_ERROR,
+    MODELS,
+    PAPER,
+    SETS,
+    headlines,
+    limit,
+    summary,
+    verdict,
+)
 
 
 def double(number: int) -> dict[str, int]:
@@ -52,6 +61,8 @@ def test_claims_of_table_1():
     assert [line[:4] for line in verdict(worse)] == ["FAIL", "FAIL", "    ", "    ", "FAIL"]
     assert limit(rows[0]) == PAPER["ridge"]["auto_mpg"][2] and limit(rows[3]) == pytest.approx(2 * rows[3]["floor"])
     assert sum(p * (1 - p) for p in np.linspace(0, 1, 11)) == pytest.approx(LEVELS_ERROR)
+    assert len(headlines(rows)) == len(MODELS)
+    assert len(headlines([row for row in rows if row["model"] == "dropout"])) == 1  # the others were not run
 
 
 @pytest.mark.filterwarnings("ignore")
