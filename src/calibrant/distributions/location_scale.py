@@ -43,12 +43,12 @@ class LocationScale(Parametric):
             return False
         if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
             return False
-        columns = np.empty(len(loc)), np.empty(len(loc))
-        if not are_sound(*columns, loc, scale):
+        both = np.empty((2, len(loc)))
+        if not are_sound(*both, loc, scale):
             return False
-        for name, column in zip(("loc", "scale"), columns, strict=True):
-            column.flags.writeable = False
-            vars(self)[name] = column
+        both.flags.writeable = False
+        mine = vars(self)
+        mine["loc"], mine["scale"] = both
         return True
 
     @classmethod
