@@ -12,6 +12,7 @@ from ..._checks import Array, positive
 from ..._types import Numbers
 from ...numerics.factorials import log_gamma_kernel
 from ...numerics.gamma_tails import gamma_balance, gamma_score
+from ...numerics.poisson_sums import are_few, poisson_sums
 from ..base import across
 from .counts import Counts
 
@@ -74,10 +75,23 @@ class Poisson(Counts):
 
 
 def _crps(law: Poisson, y: Array) -> Array:
-    rate = law.rate
-    k = np.floor(y)
+    balance, mass = _balance_and_mass(law, np.floor(y))
+    spread = i0e(2 * law.rate) + i1e(2 * law.rate)
+    return (y - law.rate) * balance + law.rate * (2 * mass - spread)
+
+
+def _balance_and_mass(law: Poisson, k: Array) -> tuple[Array, Array]:
+    """2 P(Y <= k) - 1 and P(Y = k) at whole numbers, by sums where these are short."""
+    few = are_few(k, law.rate)
+    if few.all():
+        below, mass = poisson_sums(k, law.rate)
+        return 2 * below - 1, mass
+    if few.any():
+        out = np.empty((2, len(k)))
+        for rows in (few, ~few):
+            out[:, rows] = _balance_and_mass(law[rows], k[rows])
+        return out[0], out[1]
     inside = (k >= 0) & (k < np.inf)
-    mass = np.where(inside, np.exp(law._log_mass(np.where(inside, k, 0.0))), 0.0)
-    spread = i0e(2 * rate) + i1e(2 * rate)
-    balance = np.where(inside, -gamma_balance(np.where(inside, k, 0.0) + 1, rate), np.sign(k))  # 2 F(y) - 1
-    return (y - rate) * balance + rate * (2 * mass - spread)
+    counts = np.where(inside, k, 0.0)
+    balance = np.where(inside, -gamma_balance(counts + 1, law.rate), np.sign(k))
+    return balance, np.where(inside, np.exp(law._log_mass(counts)), 0.0)
