@@ -33,23 +33,9 @@ class LocationScale(Parametric):
     scale: Array
 
     def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        if not self._copies(loc, scale):
+        if not copies_soundly(self, loc, scale):
             self._set_columns(loc=loc, scale=scale)
             self._check()
-
-    def _copies(self, loc: Any, scale: Any) -> bool:
-        """Copy two plain columns and look at each block while the cache has it; False where this does not do."""
-        if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
-            return False
-        if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
-            return False
-        both = np.empty((2, len(loc)))
-        if not are_sound(*both, loc, scale):
-            return False
-        both.flags.writeable = False
-        mine = vars(self)
-        mine["loc"], mine["scale"] = both
-        return True
 
     @classmethod
     def _lent(cls, **columns: Array) -> Self:
@@ -164,6 +150,21 @@ class LocationScale(Parametric):
         u = self.standardised(y)
         z = self._standard_to_normal(u)
         return z, self._standard_log_slope(u, z) - across(np.log(self.scale), y)
+
+
+def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
+    """Give a law copies of two plain columns that are looked at while the cache has them; False where it got none."""
+    if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
+        return False
+    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
+        return False
+    both = np.empty((2, len(loc)))
+    if not are_sound(*both, loc, scale):
+        return False
+    both.flags.writeable = False
+    mine = vars(law)
+    mine["loc"], mine["scale"] = both
+    return True
 
 
 def are_sound(*columns: Array) -> bool:

@@ -13,7 +13,7 @@ from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
-from ..location_scale import are_sound
+from ..location_scale import copies_soundly
 
 SMALL_SCALE = 0.01
 FAR_LOG_MEAN, WIDE = 700.0, 2.0
@@ -42,9 +42,9 @@ class LogNormal(Parametric):
     scale: Array
 
     def __init__(self, loc: Numbers, scale: Numbers) -> None:
-        self._set_columns(loc=loc, scale=scale)
-        if are_sound(self.loc, self.scale):
+        if copies_soundly(self, loc, scale):
             return
+        self._set_columns(loc=loc, scale=scale)
         finite(self.loc, "loc", "It is the mean of log y.")
         positive(self.scale, "scale", "It is the standard deviation of log y.")
 
