@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 Tensor = Any  # a torch.Tensor; torch is loaded only where a net is trained or read
 _SMALL = 2**24  # multiplications of a step below which threads wait for each other
@@ -23,6 +25,8 @@ def need_torch(who: str = "forecasters need") -> Any:
 
 def check_device(name: Any) -> Any:
     """A device of torch that is here."""
+    if name == "cpu":
+        return _cpu()
     torch = need_torch()
     try:
         device = torch.device(name)
@@ -31,6 +35,17 @@ def check_device(name: Any) -> Any:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"`device` must be one that is here; torch sees no GPU for {name!r}. Say device='cpu'.")
     return device
+
+
+@cache
+def _cpu() -> Any:
+    return need_torch().device("cpu")
+
+
+def tensor_of(array: NDArray[Any], device: Any) -> Tensor:
+    """The same numbers on a device: on the CPU not even a copy."""
+    tensor = need_torch().from_numpy(array)
+    return tensor if device.type == "cpu" else tensor.to(device)
 
 
 def seed_of(random_state: Any) -> int:

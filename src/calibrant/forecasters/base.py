@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import Array, finite_squares, index_of, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
-from .backend import Tensor, check_device, few_threads, need_torch, repeatable, seed_of
+from .backend import Tensor, check_device, few_threads, repeatable, seed_of, tensor_of
 from .net import Net
 from .scaling import Scaling
 from .together import Table, train_together
@@ -126,7 +126,8 @@ class NetRegressor(RegressorMixin, Net):
 
     def predict_dist(self, X: Any) -> Distribution:
         """Forecasts of the rows of X; a pandas index is kept."""
-        check_is_fitted(self)
+        if "parameters_" not in vars(self):  # scikit-learn takes its time to say so
+            check_is_fitted(self)
         law = self._law(self._read(X))
         index = index_of(X)
         if index is not None:
@@ -142,13 +143,11 @@ class NetRegressor(RegressorMixin, Net):
 
         ``width`` is the number of activations of a row in the widest layer, over all members and passes.
         """
-        torch, device = need_torch(), check_device(self.device)
-        parameters = {name: torch.as_tensor(array, device=device) for name, array in self.parameters_.items()}
+        device = check_device(self.device)
+        parameters = {name: tensor_of(array, device) for name, array in self.parameters_.items()}
         block = _BLOCK if device.type == "cpu" else _DEVICE_BLOCK
         steps = max(width, min(len(X) * width, block)) * max(array.shape[-1] for array in self.parameters_.values())
         with few_threads(steps), repeatable(device):  # nothing here asks for slopes
-            blocks = (
-                torch.as_tensor(self.inputs_(X[rows]), device=device) for rows in row_blocks(len(X), width, block)
-            )
-            found = [forward(parameters, x[None]).double().cpu().numpy() for x in blocks]
+            blocks = (tensor_of(self.inputs_(X[rows]), device) for rows in row_blocks(len(X), width, block))
+            found = [forward(parameters, x.unsqueeze(0)).double().cpu().numpy() for x in blocks]
         return found[0] if len(found) == 1 else np.concatenate(found, axis=-2)

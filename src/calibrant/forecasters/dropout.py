@@ -177,7 +177,7 @@ class DropoutMLP(FeedForward):
         """Outputs of all passes, (n_passes, n), of the standardised target."""
         factors = _factors_of_passes(self.seed_ + 1, self.n_passes, tuple(self.hidden), self.dropout, self.device)
         width = self._activations(self.n_passes)
-        return self._outputs(X, lambda parameters, x: forward(parameters, x[:, None], factors), width)[0, ..., 0]
+        return self._outputs(X, lambda parameters, x: forward(parameters, x.unsqueeze(1), factors), width)[0, ..., 0]
 
 
 Factors = tuple[Tensor | None, ...]
