@@ -47,7 +47,7 @@ def _peers(content: dict[str, Any]) -> Iterator[str]:
     first = sum(counted.values())
     verdict = "kept" if first >= PROMISED * len(counted) else "missed"
     yield _measured_on(content["machine"])
-    share = f"{first / len(counted):.0%}; {PROMISED:.0%} promised: {verdict}"
+    share = f"{first / len(counted):.1%}; {PROMISED:.0%} promised: {verdict}"
     yield f"**First in {first} of {len(counted)} shared rows ({share}).**\n"
     yield "![CPU seconds of peers over ours](results/peers.svg)\n"
     yield "## By library\n"
