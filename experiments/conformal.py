@@ -15,6 +15,7 @@
   makes of the features too, as MAPIE's models do, stands beside, and what each holds by quarters of the widths.
 - afresh: the same by densities, and where the stack sees the features too, on twenty draws that nothing was chosen on:
   both ways were found after the first claim, of even intervals from forecasts alone, was missed on five draws.
+- again: the same on forty other draws, named before any of them was made.
 
 crepes and MAPIE are in the extra "bench"; where they lack, what needs them is left out, and says so.
 """
@@ -32,7 +33,7 @@ from scipy.special import ndtr, softmax
 
 from calibrant import ConformalCalibrator, ConformalSets, Normal, Quantiles, StackCalibrator
 from experiments.cells import claim
-from experiments.conformal_peers import peers, widths, widths_afresh
+from experiments.conformal_peers import AGAIN, peers, widths, widths_afresh
 
 C, ROWS, FRESH = 0.9, (20, 50), 100
 SLACK = 3.0  # standard errors
@@ -160,6 +161,7 @@ PARTS: dict[str, Callable[[int, list[str]], Iterator[str]]] = {
     "peers": lambda draws, ways: peers(),
     "width": lambda draws, ways: widths(),
     "afresh": lambda draws, ways: widths_afresh(),
+    "again": lambda draws, ways: widths_afresh(AGAIN),
     "shift": lambda draws, ways: shift(max(draws // 5, 10)),
     "coverage": coverage,
 }

@@ -20,7 +20,7 @@ C, SAME = 0.9, 1e-12
 N = 57  # rows kept aside; (1 - c)(n + 1) is no whole number, which crepes rounds down to one less
 DRAWS, TRAIN, KEPT, TEST = 5, 1000, 1000, 5000
 NARROWER = 0.05
-AFRESH = range(100, 120)  # draws that nothing was chosen on, named before they were looked at
+AFRESH, AGAIN = range(100, 120), range(200, 240)  # draws that nothing was chosen on, named before they were looked at
 PEERS = ("crepes, normalised", "MAPIE, conformalised quantiles")
 NARROWEST, EVEN, SEEING = "stack, by densities", "stack", "stack that sees features"
 
@@ -172,7 +172,7 @@ def widths() -> Iterator[str]:
     if line is not None:
         yield line
         return
-    mean = _mean_widths(range(DRAWS))
+    mean = _means(_widths(range(DRAWS)))
     yield from _narrower(mean, (EVEN, NARROWEST))
     for name, (width, share, equal, *quarters) in mean.items():
         told = ", ".join(f"{quarter:.2f}" for quarter in quarters)
@@ -182,26 +182,36 @@ def widths() -> Iterator[str]:
         )
 
 
-def widths_afresh() -> Iterator[str]:
+def widths_afresh(draws: range = AFRESH) -> Iterator[str]:
     """The same on draws that nothing was chosen on: by densities, and where the stack sees the features too."""
     line = lacking()
     if line is not None:
         yield line
         return
-    mean = _mean_widths(AFRESH)
-    yield from _narrower(mean, (NARROWEST, SEEING), f" on draws {AFRESH[0]} to {AFRESH[-1]}")
+    found = _widths(draws)
+    mean = _means(found)
+    yield from _narrower(mean, (NARROWEST, SEEING), f" on draws {draws[0]} to {draws[-1]}")
+    for way in (NARROWEST, SEEING):
+        each = [100 * (1 - found[way][:, 2] / found[name][:, 2]) for name in PEERS]
+        told = [f"{less.mean():.1f} ± {less.std(ddof=1) / len(less) ** 0.5:.1f} % than {name}" for less, name in
+                zip(each, PEERS, strict=True)]  # fmt: skip
+        yield f"      around the {way}, draw by draw: narrower by {', '.join(told)}"
     even = [f"{name} {_less(mean, EVEN, name):.1f} %" for name in PEERS]
     yield f"      by ranks of scores, which are even, from forecasts alone: narrower than {', than '.join(even)}"
 
 
-def _mean_widths(seeds: Iterable[int]) -> dict[str, np.ndarray]:
-    """What `_measured` says of each way, on average over draws."""
+def _widths(seeds: Iterable[int]) -> dict[str, np.ndarray]:
+    """What `_measured` says of each way, a row a draw."""
     found: dict[str, list[list[float]]] = {}
     for seed in seeds:
         made, y = _intervals(seed)
         for name, ends in made.items():
             found.setdefault(name, []).append(_measured(ends, y))
-    return {name: np.mean(each, axis=0) for name, each in found.items()}
+    return {name: np.array(each) for name, each in found.items()}
+
+
+def _means(found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: each.mean(axis=0) for name, each in found.items()}
 
 
 def _narrower(mean: dict[str, np.ndarray], ways: Sequence[str], where: str = "") -> Iterator[str]:
