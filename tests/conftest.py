@@ -51,6 +51,12 @@ def laws_only() -> Iterator[None]:
 
 
 @pytest.fixture
+def plain_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages have no pictures, which take longer than all else, where only their words are looked at."""
+    monkeypatch.setattr("calibrant.report.svg.picture", lambda *_, **__: "<figure></figure>")
+
+
+@pytest.fixture
 def rng() -> np.random.Generator:
     """A generator with the same numbers in every test, whatever ran before."""
     return np.random.default_rng(20180710)

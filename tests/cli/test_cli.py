@@ -399,7 +399,7 @@ def test_demo_writes_a_report(
     assert json.loads(Path("some/where/report.json").read_text())["decision"]["severity"] == "serious"
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     """1 where a check is as bad as asked; errors keep 2."""
     frame = pd.read_csv("forecasts.csv")
@@ -418,7 +418,7 @@ def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert "All 7 checks pass." in out and "note: a quick look: three folds instead of five" in err
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_worst_rows_have_their_names(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pd.read_csv("forecasts.csv")
     frame.assign(order=[7000 + i for i in range(len(frame))]).to_csv("named.csv", index=False)
@@ -431,7 +431,7 @@ def test_worst_rows_have_their_names(capsys: pytest.CaptureFixture[str]) -> None
     assert "No such option: --id" in run(capsys, "fit", "named.csv", "--id", "order", "-o", "a.calibrant")[2]
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = ok(capsys, "report", "forecasts.csv", "--quick", "--rows", "400", "-o", "page.html")
     lines = out.splitlines()

@@ -41,11 +41,11 @@ LISTED = {f"quantile, {map}": QuantileCalibrator(map=map) for map in FITS} | {
     "scale, bins": ScaleCalibrator("bins", n_bins=3),
     "density": DensityCalibrator(n_thresholds=12),
     "density, calibrators": DensityCalibrator(BetaCalibrator(), 12),
-    "gpc": GPCCalibrator(8, n_basis=10, n_grid=32),
+    "gpc": GPCCalibrator(8, n_basis=10, n_grid=64),
     "gp-beta": GPBetaCalibrator(),
     "gp-beta, as published": GPBetaCalibrator(8, kernel="quantiles", inducing="learned", base_map=None),
     "flow": FlowCalibrator(),
-    "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]),
+    "stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator(4, penalty=4.0)]),
     "chain": Chain([ScaleCalibrator(), QuantileCalibrator()]),
 }
 PUBLISHED = {  # as in their papers, which promise less

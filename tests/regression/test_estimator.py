@@ -65,7 +65,7 @@ CALIBRATORS = [
 ]
 CONDITIONAL = [  # small ones: these checks are of the estimator around them
     DensityCalibrator(n_thresholds=4),
-    GPCCalibrator(4, n_basis=5, n_grid=16),
+    GPCCalibrator(4, n_basis=5, n_grid=64),
     GPBetaCalibrator(4, hyperparameters="fixed"),
     FlowCalibrator(4, penalty=4.0),
     StackCalibrator([ScaleCalibrator(), ScaleCalibrator("coverage")]),

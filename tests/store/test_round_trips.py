@@ -101,7 +101,7 @@ def test_every_calibrator_is_here():
 
 
 # ---- laws ----
-WEIGHTED = {"stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]), "quantile": QuantileCalibrator("ecdf")}
+WEIGHTED = {"stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator(4, penalty=4.0)]), "quantile": QuantileCalibrator("ecdf")}
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
