@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import runpy
 import signal
 import subprocess
 import sys
@@ -447,10 +448,13 @@ def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_python_m_calibrant(folder: Path) -> None:
-    command = [sys.executable, "-m", "calibrant", "evaluate", "nope.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "calibrant: there is no file `nope.csv`.\n")
+@pytest.mark.usefixtures("folder")
+def test_python_m_calibrant(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["calibrant", "evaluate", "nope.csv"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("calibrant", run_name="__main__")
+    assert left.value.code == 2
+    assert capsys.readouterr() == ("", "calibrant: there is no file `nope.csv`.\n")
 
 
 @pytest.mark.usefixtures("folder")

@@ -101,7 +101,8 @@ def test_every_calibrator_is_here():
 
 
 # ---- laws ----
-WEIGHTED = {"stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator(4, penalty=4.0)]), "quantile": QuantileCalibrator("ecdf")}
+SMALL_STACK = StackCalibrator([QuantileCalibrator(), FlowCalibrator(4, penalty=4.0)])
+WEIGHTED = {"stack": SMALL_STACK, "quantile": QuantileCalibrator("ecdf")}
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
