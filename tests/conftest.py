@@ -30,7 +30,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.set_threshold(20_000, 20, 20)
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 

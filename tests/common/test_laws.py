@@ -71,7 +71,7 @@ def check_cdf_and_ppf(law, rng):
         assert np.array_equal(reached[clear], (level <= cdf)[clear])
 
 
-X, W = np.polynomial.legendre.leggauss(16)
+X, W = np.polynomial.legendre.leggauss(10)
 FAR = np.array([14, 17, 20, 25, 30, 37])
 SCORES = np.concatenate([-FAR, np.arange(-12, 0, 0.1), np.arange(0, 12.1, 0.25), FAR])
 

@@ -19,7 +19,7 @@ from calibrant.metrics.catalogue import Measured
 from calibrant.select import compare
 from calibrant.select.candidates import METHODS
 from calibrant.select.trial import Trial
-from tests.common.test_commands import _run, classes, laws
+from tests.common.test_commands import ROWS, _run, classes, laws
 
 
 def _quantiles(frame: pd.DataFrame) -> pd.DataFrame:
@@ -49,9 +49,9 @@ TABLES = {
     "laws, weights": (lambda: laws(), [*NORMAL, "--weight", "w"]),
     "laws, groups": (lambda: laws(), [*NORMAL, "--group", "shop"]),
     "laws, groups and weights": (lambda: laws(), [*NORMAL, "--group", "shop", "--weight", "w"]),
-    "laws, time": (lambda: laws().assign(day=np.arange(600) // 7), [*NORMAL, "--time", "day"]),
+    "laws, time": (lambda: laws().assign(day=np.arange(ROWS) // 7), [*NORMAL, "--time", "day"]),
     "laws, time and groups": (
-        lambda: laws().assign(day=np.arange(600) // 7),
+        lambda: laws().assign(day=np.arange(ROWS) // 7),
         [*NORMAL, "--time", "day", "--group", "shop"],
     ),
     "laws, rounded": (lambda: laws().round(1).assign(sigma=1.0), NORMAL),
@@ -67,7 +67,7 @@ TABLES = {
     "classes, few values": (lambda: _rounded(classes(["yes", "no"])), CLASS),
     "classes, groups": (lambda: classes(THREE), [*CLASS, "--group", "shop"]),
     "classes, weights and time": (
-        lambda: classes(THREE).assign(w=np.arange(600) % 3 + 1, day=np.arange(600) // 5),
+        lambda: classes(THREE).assign(w=np.arange(ROWS) % 3 + 1, day=np.arange(ROWS) // 5),
         [*CLASS, "--weight", "w", "--time", "day"],
     ),
     "classes, one without rows": (lambda: classes(THREE).query("y != 'medium'"), CLASS),

@@ -77,7 +77,7 @@ CONDITIONAL = [  # small ones: these checks are of the estimator around them
         CalibratedRegressor(),
         CalibratedRegressor(ensemble=True),
         CalibratedRegressor(LinearRegression(), cv=3),
-        *(CalibratedRegressor(calibrator=calibrator, cv=3) for calibrator in CALIBRATORS),
+        *(CalibratedRegressor(calibrator=calibrator, cv=2) for calibrator in CALIBRATORS),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -89,7 +89,7 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.filterwarnings(r"ignore:only \d+ rows to learn from .* stay close to what they were:UserWarning")
 @pytest.mark.filterwarnings(r"ignore:too few rows to learn from. \d+; :UserWarning")
 @pytest.mark.usefixtures("laws_only")
-@parametrize_with_checks([CalibratedRegressor(calibrator=calibrator, cv=3) for calibrator in CONDITIONAL])
+@parametrize_with_checks([CalibratedRegressor(calibrator=calibrator, cv=2) for calibrator in CONDITIONAL])
 def test_scikit_learn_checks_of_conditional_calibrators(estimator, check):
     check(estimator)
 

@@ -345,7 +345,7 @@ def test_other_bases(rng):
     members = np.round(centre + rng.standard_normal((400, 12)), 0)  # ties: atoms and density
     ties = StackCalibrator(QUICK).fit(Ensemble(members), np.round(centre[:, 0] + rng.standard_normal(400)))
     assert np.isfinite(ties.transform(Ensemble(members)).interval(0.9)).all()
-    heavy = StackCalibrator().fit(StudentT(centre[:, 0], 1.0, 3.0), centre[:, 0] + 3 * rng.standard_t(3, 400))
+    heavy = StackCalibrator(QUICK).fit(StudentT(centre[:, 0], 1.0, 3.0), centre[:, 0] + 3 * rng.standard_t(3, 400))
     far = heavy.transform(StudentT([0.0], 1.0, 3.0)).logsf(np.array([[1e8, 1e9, 1e10]]))
     assert np.diff(far).ravel() / np.log(10) == pytest.approx([-3, -3], abs=0.7)
 

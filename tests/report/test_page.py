@@ -219,7 +219,7 @@ def test_written_whole_and_always_the_same(classes: Result, class_page: str, tmp
 
 def test_large_tables_make_small_pages() -> None:
     rng = np.random.default_rng(3)
-    mu, noise = rng.normal(size=(2, 20_000))
+    mu, noise = rng.normal(size=(2, 8_000))
     candidates = {"a": QuantileCalibrator(), "b": QuantileCalibrator("ecdf"), "c": ScaleCalibrator()}
     result = analyse(Normal(mu, 0.5), mu + noise, candidates=candidates)
     groups = [
