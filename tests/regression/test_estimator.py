@@ -75,7 +75,7 @@ CONDITIONAL = [  # small ones: these checks are of the estimator around them
 @parametrize_with_checks(
     [
         CalibratedRegressor(),
-        CalibratedRegressor(ensemble=True),
+        CalibratedRegressor(ensemble=True, cv=3),
         CalibratedRegressor(LinearRegression(), cv=3),
         *(CalibratedRegressor(calibrator=calibrator, cv=2) for calibrator in CALIBRATORS),
     ]
@@ -413,9 +413,9 @@ def test_level_parameters_by_name(names, expected):
     ],
 )
 def test_quantile_regressors(rng, estimator):
-    X, y = line(rng, 1500)
+    X, y = line(rng, 1000)
     X_new, y_new = line(rng, 4000)
-    model = CalibratedRegressor(estimator, levels=[0.9, 0.1, 0.5], cv=3).fit(X, y)
+    model = CalibratedRegressor(estimator, levels=[0.9, 0.1, 0.5], cv=2).fit(X, y)
     assert model.forecast_kind_ == "quantiles" and isinstance(model.estimator_, QuantileModels)
     raw = model.predict_dist(X_new, calibrated=False)
     assert isinstance(raw, Quantiles)
