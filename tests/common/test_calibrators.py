@@ -124,6 +124,7 @@ def test_improves_what_is_wrong(name):
 
 
 @every
+@pytest.mark.usefixtures("laws_only")
 def test_weight_two_is_the_row_twice(name, data):
     mu, sigma, y = data
     w = np.random.default_rng(0).integers(0, 4, 300)
@@ -193,6 +194,7 @@ def test_bad_input(name, data):
 
 
 @every
+@pytest.mark.usefixtures("laws_only")
 def test_missing_outcomes_are_left_out_with_a_count(name, data):
     mu, sigma, y = data
     holes = np.where(np.arange(300) % 10 == 0, np.nan, y)

@@ -102,6 +102,7 @@ FEW: dict[str, Any] = {"n_rounds": 5, "rate": 0.5, "n_leaves": 3, "nu": 8.0}  # 
 @pytest.fixture(autouse=True)
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calibrant.calibration.boosting.growing.STEP", 5)  # rounds between two looks
+    monkeypatch.setattr("calibrant.regression.boosted.calibrator._FOLDS", 2)
     few = Method(partial(BoostedCalibrator, **FEW), True, rank=5, module="lightgbm")
     monkeypatch.setitem(METHODS["distributions"], "boosted", few)
 

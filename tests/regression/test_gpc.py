@@ -45,7 +45,7 @@ def test_sees_the_second_mode(fitted):
     calibrator, forecasts, y = fitted
     law = calibrator.transform(forecasts)
     assert metrics.nll(y, law) < 2.42 < 3.0 < metrics.nll(y, forecasts)  # with jumps at the grid it was 2.44
-    assert metrics.crps(y, law) < metrics.crps(y, forecasts)
+    assert metrics.crps(y[:500], law[:500]) < metrics.crps(y[:500], forecasts[:500])
 
 
 def test_every_result_is_a_proper_law(fitted):
@@ -72,8 +72,8 @@ def test_the_raw_classifier_is_not_monotone(fitted):
 
 
 def test_costs_little_when_nothing_is_wrong(rng):
-    mu = rng.normal(0, 2, 5000)
-    y = mu + rng.standard_normal(5000)
+    mu = rng.normal(0, 2, 3000)
+    y = mu + rng.standard_normal(3000)
     law = GPCCalibrator().fit(Normal(mu[:1000], 1.0), y[:1000]).transform(Normal(mu[1000:], 1.0))
     assert metrics.nll(y[1000:], law) < metrics.nll(y[1000:], Normal(mu[1000:], 1.0)) + 0.012
 
@@ -365,7 +365,7 @@ def test_every_setting(settings, tmp_path):
     calibrator = GPCCalibrator(12, **({"n_basis": 20, "n_grid": 64} | settings)).fit(
         forecasts, list(y.astype(np.float32))
     )
-    new, outcome = toy(100, 800)
+    new, outcome = toy(100, 300)
     law = calibrator.transform(Normal(0.25 * new, 5.0))
     assert metrics.nll(outcome, law) < metrics.nll(outcome, Normal(0.25 * new, 5.0)) - 0.3
     grid = np.linspace(-30, 50, 500)[None, :]

@@ -216,6 +216,7 @@ def test_few_rows(name, n, again):
 
 @pytest.mark.parametrize("name", OF_LAWS)
 @pytest.mark.parametrize("unit", [1e-150, 1e150])
+@pytest.mark.usefixtures("laws_only")
 def test_units(name, unit, laws, again):
     forecasts, y = laws
     forecasts = Normal(forecasts.mean() * unit, forecasts.std() * unit)
