@@ -68,7 +68,7 @@ CONDITIONAL = [  # small ones: these checks are of the estimator around them
     GPCCalibrator(4, n_basis=5, n_grid=64),
     GPBetaCalibrator(4, hyperparameters="fixed"),
     FlowCalibrator(4, penalty=4.0),
-    StackCalibrator([ScaleCalibrator(), ScaleCalibrator("coverage")]),
+    StackCalibrator([ScaleCalibrator()]),
 ]
 
 
@@ -76,7 +76,7 @@ CONDITIONAL = [  # small ones: these checks are of the estimator around them
     [
         CalibratedRegressor(),
         CalibratedRegressor(ensemble=True, cv=3),
-        CalibratedRegressor(LinearRegression(), cv=3),
+        CalibratedRegressor(LinearRegression(), cv=2),
         *(CalibratedRegressor(calibrator=calibrator, cv=2) for calibrator in CALIBRATORS),
     ]
 )

@@ -208,11 +208,14 @@ def test_classes(class_page: str) -> None:
     assert tree.count["image"] == 2 * 3  # confusion tables of three stages: four groups, one a group competes
 
 
-def test_written_whole_and_always_the_same(classes: Result, class_page: str, tmp_path: Path) -> None:
+def test_written_whole_and_always_the_same(
+    classes: Result, class_page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "page.html"
     write(classes, path)
     assert path.read_text(encoding="utf-8") == class_page
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    monkeypatch.setattr("calibrant.report.page.render", lambda result: class_page)
     with pytest.raises(OSError, match="No such file"):
         write(classes, tmp_path / "missing" / "page.html")
 
