@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import runpy
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 from calibrant import Normal, PlattCalibrator, QuantileCalibrator, load, metrics, save
 from calibrant.cli import main
 from calibrant.store.calibrators import describe
+from calibrant.tables import writing
 
 N = 1200
 
@@ -346,19 +347,20 @@ def test_calibrators_that_cannot_be_saved(capsys: pytest.CaptureFixture[str], mo
     assert not list(Path.cwd().glob("*x.calibrant*"))
 
 
-def test_signals_leave_nothing_behind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_nothing_behind(
+    sign: signal.Signals, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ok(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "a.calibrant")
-    program = (
-        "import os, sys; from calibrant.cli import main; from calibrant.tables import writing\n"
-        "real = writing._writer\n"
-        f"for sign in ({int(signal.SIGINT)}, {int(signal.SIGTERM)}):\n"
-        "    writing._writer = lambda *a: (os.kill(os.getpid(), sign), real(*a))[1]\n"
-        "    print(code := main(['apply', 'a.calibrant', 'new.parquet', '-o', 'x.parquet']))\n"
-        "sys.exit(code)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=folder)
-    assert (done.returncode, done.stdout) == (130, "130\n130\n")
-    assert done.stderr == 2 * "calibrant: interrupted; nothing was written.\n"
+    real = writing._writer
+    monkeypatch.setattr(writing, "_writer", lambda *given: (os.kill(os.getpid(), sign), real(*given))[1])
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # were it not caught, the command would come to its end
+    try:
+        left = run(capsys, "apply", "a.calibrant", "new.parquet", "-o", "x.parquet")
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN  # as it was
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert left == (130, "", "calibrant: interrupted; nothing was written.\n")
     assert not list(folder.glob("*x.parquet*"))
 
 

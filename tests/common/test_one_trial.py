@@ -78,6 +78,7 @@ TABLES = {
 def test_compare_and_report_agree(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("calibrant.report.page.render", lambda result: "")  # pictures are tried elsewhere
+    monkeypatch.setattr("calibrant.metrics.catalogue.RESAMPLES", 10)  # and how good intervals are
     few = replace(METHODS["distributions"]["boosted"], make=partial(BoostedCalibrator, 20, rate=0.15))
     monkeypatch.setitem(METHODS["distributions"], "boosted", few)
     make, options = TABLES[name]

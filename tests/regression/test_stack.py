@@ -29,6 +29,7 @@ from calibrant import (
     save,
 )
 from calibrant.regression.flow import FlowCalibrator
+from calibrant.regression.stack import calibrator as stack_calibrator
 from calibrant.regression.stack.calibrator import BOLD, StackCalibrator, default_candidates
 from calibrant.regression.stack.candidates import ScoreMixtureCalibrator, _parameters, _Problem
 from calibrant.regression.stack.shares import best_shares, gain, kept, ways_to_share
@@ -440,9 +441,11 @@ def _wavy():
     return Normal(mu, 1.0), mu + (1 + 0.5 * np.tanh(2 * mu)) * noise
 
 
-@pytest.mark.parametrize("rows", [1999, 2000])
-def test_many_rows_bring_a_candidate_with_closer_knots(rng, rows):
+@pytest.mark.parametrize("rows", [119, 120])
+def test_many_rows_bring_a_candidate_with_closer_knots(rng, rows, monkeypatch):
+    assert stack_calibrator.MANY_ROWS == 2000
+    monkeypatch.setattr(stack_calibrator, "MANY_ROWS", 120)
     mu = rng.uniform(0, 10, rows)
     stack = StackCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=rows))
-    assert ("flow of hats" in stack.weights_) == (rows == 2000)
-    assert (BOLD in stack.weights_) == (rows < 2000)
+    assert ("flow of hats" in stack.weights_) == (rows == 120)
+    assert (BOLD in stack.weights_) == (rows < 120)
