@@ -247,13 +247,13 @@ def test_counts_and_samples(segment, rng):
     X, _, _ = segment(600)
     rate = np.where(X["region"] == "north", 9.0, 3.0)
     law, y = Poisson(np.full(600, 3.0)), rng.poisson(rate).astype(float)
-    cal = BoostedCalibrator().fit(law, y, X=X)
+    cal = BoostedCalibrator(100).fit(law, y, X=X)
     after = cal.transform(law, X=X)
     north = X["region"] == "north"
     assert cal.n_rounds_ > 0 and after.mean()[north].mean() == pytest.approx(y[north].mean(), abs=1)
     draws = Ensemble(rng.normal(size=(600, 20)))
     y = rng.normal(0, np.where(X["region"] == "north", 4.0, 1.0))
-    assert BoostedCalibrator().fit(draws, y, X=X).transform(draws, X=X).crps(y).mean() < draws.crps(y).mean()
+    assert BoostedCalibrator(60).fit(draws, y, X=X).transform(draws, X=X).crps(y).mean() < draws.crps(y).mean()
 
 
 def test_missing_outcomes_take_their_features_along(segment):
