@@ -91,7 +91,7 @@ def _integrals(one: Any, y: float, tail_index: float, loc: float, scale: float) 
     """Gauss-Legendre over asinh((x - loc) / scale), on panels that end at y, at loc and where F begins and ends."""
     low, high = (_end(one, y, scale, side, end) for side, end in zip((-1, 1), one.support(), strict=True))
     cuts = np.arcsinh((np.unique(np.clip([low, loc, y, high], low, high)) - loc) / scale)
-    shares = 0.5 - 0.5 * np.cos(np.linspace(0, np.pi, 41))  # small panels at both ends
+    shares = 0.5 - 0.5 * np.cos(np.linspace(0, np.pi, 121))  # small panels at both ends
     edges = np.unique(np.concatenate([a + (b - a) * shares for a, b in itertools.pairwise(cuts)]))
     half = 0.5 * np.diff(edges)
     t = (edges[:-1] + half)[:, None] + half[:, None] * X

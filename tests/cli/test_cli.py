@@ -354,12 +354,14 @@ def test_signals_leave_nothing_behind(
     ok(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "a.calibrant")
     real = writing._writer
     monkeypatch.setattr(writing, "_writer", lambda *given: (os.kill(os.getpid(), sign), real(*given))[1])
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # were it not caught, the command would come to its end
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_IGN}  # else it would end all tests
+    before = {each: signal.signal(each, handler) for each, handler in usual.items()}
     try:
         left = run(capsys, "apply", "a.calibrant", "new.parquet", "-o", "x.parquet")
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN  # as it was
+        assert {each: signal.getsignal(each) for each in usual} == usual  # as they were
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
     assert left == (130, "", "calibrant: interrupted; nothing was written.\n")
     assert not list(folder.glob("*x.parquet*"))
 
