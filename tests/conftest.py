@@ -30,7 +30,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.set_threshold(20_000, 20, 20)
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 
@@ -48,6 +49,12 @@ def laws_only() -> Iterator[None]:
 
     with unwatched():
         yield
+
+
+@pytest.fixture
+def plain_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages have no pictures, which take longer than all else, where only their words are looked at."""
+    monkeypatch.setattr("calibrant.report.svg.picture", lambda *_, **__: "<figure></figure>")
 
 
 @pytest.fixture

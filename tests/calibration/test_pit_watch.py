@@ -29,6 +29,7 @@ from calibrant.calibration.pit_watch import (
 from calibrant.distributions import Recalibrated
 from calibrant.maps import AffineMap
 from experiments.song2019.toy.toy import toy
+from tests.regression.test_stack import on_the_toy as stack_on_the_toy
 from tests.store.test_calibrators import forged
 
 
@@ -155,7 +156,7 @@ class TestTruth:
         "calibrator", [FlowCalibrator(), DensityCalibrator(), GPCCalibrator(), GPBetaCalibrator()], ids=str
     )
     def test_as_on_fresh_rows(self, calibrator):
-        old, new = toy(3)
+        old, new = toy(3, fresh=2000)
         found = calibrator.fit(old.base, old.y).pit_distances_
         fresh = [metrics.ks_test(new.y, law).statistic for law in (new.base, calibrator.transform(new.base))]
         assert found == pytest.approx(fresh, abs=0.04)
@@ -165,7 +166,7 @@ class TestTruth:
         old, _ = toy(0)
         with pytest.warns(UserWarning, match=r"DensityCalibrator made the probabilistic.*from 0\.0\d\d to 0\.1\d\d"):
             DensityCalibrator().fit(old.base, old.y)
-        before, after = StackCalibrator().fit(old.base, old.y).pit_distances_
+        before, after = stack_on_the_toy(0).pit_distances_
         assert after < before < 0.06
 
     def test_a_stack_is_watched_as_a_whole(self):

@@ -36,11 +36,11 @@ from calibrant.classification.reading import detect
 
 CHECKED = [
     CalibratedClassifier(),
-    CalibratedClassifier(ensemble=True),
-    CalibratedClassifier(LogisticRegression(), TemperatureCalibrator(), cv=3),
-    CalibratedClassifier(LogisticRegression(), BetaCalibrator(), cv=3),
-    CalibratedClassifier(GaussianNB(), IsotonicCalibrator(), cv=3),
-    CalibratedClassifier(LogisticRegression(), DirichletCalibrator(), cv=3),
+    CalibratedClassifier(ensemble=True, cv=3),
+    CalibratedClassifier(LogisticRegression(), TemperatureCalibrator(), cv=2),
+    CalibratedClassifier(LogisticRegression(), BetaCalibrator(), cv=2),
+    CalibratedClassifier(GaussianNB(), IsotonicCalibrator(), cv=2),
+    CalibratedClassifier(LogisticRegression(), DirichletCalibrator(), cv=2),
     CalibratedClassifier(GaussianNB(), VennAbersCalibrator(), cv=3),
 ]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import runpy
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from calibrant import Normal, PlattCalibrator, QuantileCalibrator, load, metrics, save
 from calibrant.cli import main
 from calibrant.store.calibrators import describe
+from calibrant.tables import writing
 
 N = 1200
 
@@ -345,19 +347,22 @@ def test_calibrators_that_cannot_be_saved(capsys: pytest.CaptureFixture[str], mo
     assert not list(Path.cwd().glob("*x.calibrant*"))
 
 
-def test_signals_leave_nothing_behind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_signals_leave_nothing_behind(
+    sign: signal.Signals, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ok(capsys, "fit", "forecasts.csv", "-m", "scale", "-o", "a.calibrant")
-    program = (
-        "import os, sys; from calibrant.cli import main; from calibrant.tables import writing\n"
-        "real = writing._writer\n"
-        f"for sign in ({int(signal.SIGINT)}, {int(signal.SIGTERM)}):\n"
-        "    writing._writer = lambda *a: (os.kill(os.getpid(), sign), real(*a))[1]\n"
-        "    print(code := main(['apply', 'a.calibrant', 'new.parquet', '-o', 'x.parquet']))\n"
-        "sys.exit(code)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=folder)
-    assert (done.returncode, done.stdout) == (130, "130\n130\n")
-    assert done.stderr == 2 * "calibrant: interrupted; nothing was written.\n"
+    real = writing._writer
+    monkeypatch.setattr(writing, "_writer", lambda *given: (os.kill(os.getpid(), sign), real(*given))[1])
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_IGN}  # else it would end all tests
+    before = {each: signal.signal(each, handler) for each, handler in usual.items()}
+    try:
+        left = run(capsys, "apply", "a.calibrant", "new.parquet", "-o", "x.parquet")
+        assert {each: signal.getsignal(each) for each in usual} == usual  # as they were
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    assert left == (130, "", "calibrant: interrupted; nothing was written.\n")
     assert not list(folder.glob("*x.parquet*"))
 
 
@@ -399,7 +404,7 @@ def test_demo_writes_a_report(
     assert json.loads(Path("some/where/report.json").read_text())["decision"]["severity"] == "serious"
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     """1 where a check is as bad as asked; errors keep 2."""
     frame = pd.read_csv("forecasts.csv")
@@ -418,7 +423,7 @@ def test_checks_give_an_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert "All 7 checks pass." in out and "note: a quick look: three folds instead of five" in err
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_worst_rows_have_their_names(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pd.read_csv("forecasts.csv")
     frame.assign(order=[7000 + i for i in range(len(frame))]).to_csv("named.csv", index=False)
@@ -431,7 +436,7 @@ def test_worst_rows_have_their_names(capsys: pytest.CaptureFixture[str]) -> None
     assert "No such option: --id" in run(capsys, "fit", "named.csv", "--id", "order", "-o", "a.calibrant")[2]
 
 
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("folder", "plain_pages")
 def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = ok(capsys, "report", "forecasts.csv", "--quick", "--rows", "400", "-o", "page.html")
     lines = out.splitlines()
@@ -447,10 +452,13 @@ def test_report_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_python_m_calibrant(folder: Path) -> None:
-    command = [sys.executable, "-m", "calibrant", "evaluate", "nope.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "calibrant: there is no file `nope.csv`.\n")
+@pytest.mark.usefixtures("folder")
+def test_python_m_calibrant(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["calibrant", "evaluate", "nope.csv"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("calibrant", run_name="__main__")
+    assert left.value.code == 2
+    assert capsys.readouterr() == ("", "calibrant: there is no file `nope.csv`.\n")
 
 
 @pytest.mark.usefixtures("folder")

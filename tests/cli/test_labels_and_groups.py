@@ -11,7 +11,7 @@ import pytest
 
 from calibrant import PlattCalibrator, save
 from calibrant.cli import main
-from tests.common.test_commands import _run, classes, laws
+from tests.common.test_commands import ROWS, _run, classes, laws
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_empty_labels_and_groups_of_text_files() -> None:
     text, table = (
         json.loads(_run("evaluate", f"c.{kind}", "--group", "shop", "--json")) for kind in ("csv", "parquet")
     )
-    assert any("9 of 600 rows have no outcome" in note for note in text["notes"])
+    assert any(f"9 of {ROWS} rows have no outcome" in note for note in text["notes"])
     assert [group["name"] for group in text["groups"]] == [group["name"] for group in table["groups"]]
     assert "shop = (missing)" in [group["name"] for group in text["groups"]]
     assert text["measures"]["none"]["log_loss"][0] == pytest.approx(table["measures"]["none"]["log_loss"][0])

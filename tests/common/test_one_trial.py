@@ -19,7 +19,7 @@ from calibrant.metrics.catalogue import Measured
 from calibrant.select import compare
 from calibrant.select.candidates import METHODS
 from calibrant.select.trial import Trial
-from tests.common.test_commands import _run, classes, laws
+from tests.common.test_commands import ROWS, _run, classes, laws
 
 
 def _quantiles(frame: pd.DataFrame) -> pd.DataFrame:
@@ -49,9 +49,9 @@ TABLES = {
     "laws, weights": (lambda: laws(), [*NORMAL, "--weight", "w"]),
     "laws, groups": (lambda: laws(), [*NORMAL, "--group", "shop"]),
     "laws, groups and weights": (lambda: laws(), [*NORMAL, "--group", "shop", "--weight", "w"]),
-    "laws, time": (lambda: laws().assign(day=np.arange(600) // 7), [*NORMAL, "--time", "day"]),
+    "laws, time": (lambda: laws().assign(day=np.arange(ROWS) // 7), [*NORMAL, "--time", "day"]),
     "laws, time and groups": (
-        lambda: laws().assign(day=np.arange(600) // 7),
+        lambda: laws().assign(day=np.arange(ROWS) // 7),
         [*NORMAL, "--time", "day", "--group", "shop"],
     ),
     "laws, rounded": (lambda: laws().round(1).assign(sigma=1.0), NORMAL),
@@ -67,7 +67,7 @@ TABLES = {
     "classes, few values": (lambda: _rounded(classes(["yes", "no"])), CLASS),
     "classes, groups": (lambda: classes(THREE), [*CLASS, "--group", "shop"]),
     "classes, weights and time": (
-        lambda: classes(THREE).assign(w=np.arange(600) % 3 + 1, day=np.arange(600) // 5),
+        lambda: classes(THREE).assign(w=np.arange(ROWS) % 3 + 1, day=np.arange(ROWS) // 5),
         [*CLASS, "--weight", "w", "--time", "day"],
     ),
     "classes, one without rows": (lambda: classes(THREE).query("y != 'medium'"), CLASS),
@@ -78,6 +78,7 @@ TABLES = {
 def test_compare_and_report_agree(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("calibrant.report.page.render", lambda result: "")  # pictures are tried elsewhere
+    monkeypatch.setattr("calibrant.metrics.catalogue.RESAMPLES", 10)  # and how good intervals are
     few = replace(METHODS["distributions"]["boosted"], make=partial(BoostedCalibrator, 20, rate=0.15))
     monkeypatch.setitem(METHODS["distributions"], "boosted", few)
     make, options = TABLES[name]

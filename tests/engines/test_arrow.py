@@ -278,7 +278,7 @@ def test_a_batch_without_weight_does_no_harm(tmp_path: Path) -> None:
 
 KINDS = {
     "normal": (Columns("normal", ("a", "b"), target="y"), ScaleCalibrator()),
-    "not by summaries": (Columns("normal", ("a", "b"), target="y"), StackCalibrator()),
+    "not by summaries": (Columns("normal", ("a", "b"), target="y"), StackCalibrator([ScaleCalibrator()])),
     "quantiles": (Columns("quantiles", ("a", "b"), (0.1, 0.9), target="y"), QuantileCalibrator()),
     "samples": (Columns("samples", ("a", "b"), target="y"), ScaleCalibrator()),
     "points": (Columns("points", ("b",), target="y"), ResidualCalibrator()),

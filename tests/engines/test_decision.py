@@ -187,7 +187,7 @@ def test_everything_goes_into_json() -> None:
 
 
 # ---- calibrant.report ----
-def test_report_in_python(tmp_path) -> None:
+def test_report_in_python(tmp_path, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     mu, noise = rng.normal(size=(2, 200))
     path = tmp_path / "page.html"
@@ -196,7 +196,9 @@ def test_report_in_python(tmp_path) -> None:
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>") and path.stat().st_size > 10_000
     assert json.loads((tmp_path / "page.json").read_text())["chosen"] == found.chosen == "scale"
     assert found.worst[0].id == f"row {found.worst[0].row}" and "quick" in found.notes[-1]
-    calibrant.report(Normal(mu, 0.5), mu + noise, path, candidates="quick")  # an older one is replaced
+    monkeypatch.setattr("calibrant.report.page.render", lambda result: "new")
+    calibrant.report(Normal(mu, 0.5), mu + noise, path, candidates="quick")
+    assert path.read_text(encoding="utf-8") == "new"  # an older one is replaced
     (tmp_path / "page.json").write_text('{"mine": 1}')
     with pytest.raises(FileExistsError, match="no report of calibrant's"):
         calibrant.report(Normal(mu, 0.5), mu + noise, path, candidates="quick")

@@ -176,19 +176,19 @@ def test_order_of_rows_and_copies(segment, rng):
     X, law, y = segment(500)
     new = X[:20], law[:20]
     w, order = rng.integers(1, 4, 500), rng.permutation(500)
-    plain = BoostedCalibrator().fit(law, y, X=X, sample_weight=w)
+    plain = BoostedCalibrator(60).fit(law, y, X=X, sample_weight=w)
     assert plain.n_rounds_ > 0
     said = plain.transform(new[1], X=new[0]).quantiles(LEVELS)
-    moved = BoostedCalibrator().fit(law[order], y[order], X=X.iloc[order], sample_weight=w[order])
+    moved = BoostedCalibrator(60).fit(law[order], y[order], X=X.iloc[order], sample_weight=w[order])
     assert np.allclose(moved.transform(new[1], X=new[0]).quantiles(LEVELS), said, rtol=1e-9, atol=1e-9)
     rows = np.repeat(np.arange(500), w)
-    copies = BoostedCalibrator().fit(law[rows], y[rows], X=X.iloc[rows])
+    copies = BoostedCalibrator(60).fit(law[rows], y[rows], X=X.iloc[rows])
     assert np.allclose(copies.transform(new[1], X=new[0]).quantiles(LEVELS), said, rtol=1e-9, atol=1e-9)
 
 
 def test_columns_in_another_order(segment):
     X, law, y = segment(800)
-    one, other = (BoostedCalibrator().fit(law, y, X=X[names]) for names in (["region", "price"], ["price", "region"]))
+    one, other = (BoostedCalibrator(60).fit(law, y, X=X[names]) for names in (["region", "price"], ["price", "region"]))
     before = one.transform(law, X=X)
     assert np.array_equal(before.median(), one.transform(law, X=X[["price", "region"]]).median())  # found by name
     assert np.mean(before.logpdf(y) - other.transform(law, X=X).logpdf(y)) == pytest.approx(0, abs=0.02)
@@ -230,7 +230,7 @@ def test_features_of_any_unit(segment, rng, unit):
     x = rng.normal(size=600)
     y = rng.normal(0, np.where(x > 0.5, 4.0, 1.0))
     law = Normal(np.zeros(600), 1.0)
-    plain, other = (BoostedCalibrator().fit(law, y, X=u * x[:, None]) for u in (1.0, unit))
+    plain, other = (BoostedCalibrator(60).fit(law, y, X=u * x[:, None]) for u in (1.0, unit))
     after = other.transform(law, X=unit * x[:, None]).std()
     assert plain.n_rounds_ > 0 and after == pytest.approx(plain.transform(law, X=x[:, None]).std(), rel=1e-6)
     assert np.isfinite(other.transform(law[:2], X=[[np.inf], [-np.inf]]).std()).all()
@@ -247,22 +247,22 @@ def test_counts_and_samples(segment, rng):
     X, _, _ = segment(600)
     rate = np.where(X["region"] == "north", 9.0, 3.0)
     law, y = Poisson(np.full(600, 3.0)), rng.poisson(rate).astype(float)
-    cal = BoostedCalibrator().fit(law, y, X=X)
+    cal = BoostedCalibrator(100).fit(law, y, X=X)
     after = cal.transform(law, X=X)
     north = X["region"] == "north"
     assert cal.n_rounds_ > 0 and after.mean()[north].mean() == pytest.approx(y[north].mean(), abs=1)
     draws = Ensemble(rng.normal(size=(600, 20)))
     y = rng.normal(0, np.where(X["region"] == "north", 4.0, 1.0))
-    assert BoostedCalibrator().fit(draws, y, X=X).transform(draws, X=X).crps(y).mean() < draws.crps(y).mean()
+    assert BoostedCalibrator(60).fit(draws, y, X=X).transform(draws, X=X).crps(y).mean() < draws.crps(y).mean()
 
 
 def test_missing_outcomes_take_their_features_along(segment):
     X, law, y = segment(400)
     holes = np.where(np.arange(400) % 9 == 0, np.nan, y)
     with pytest.warns(UserWarning, match="45 of 400 rows have no outcome"):
-        some = BoostedCalibrator().fit(law, holes, X=X)
+        some = BoostedCalibrator(60).fit(law, holes, X=X)
     kept = ~np.isnan(holes)
-    whole = BoostedCalibrator().fit(law[kept], y[kept], X=X[kept])
+    whole = BoostedCalibrator(60).fit(law[kept], y[kept], X=X[kept])
     assert np.array_equal(some.transform(law, X=X).median(), whole.transform(law, X=X).median())
 
 

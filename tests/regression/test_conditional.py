@@ -70,10 +70,11 @@ def as_they_are(name):
 
 
 def check_law(law: Distribution, y):
-    """Finite everywhere, and quantiles and cdf are inverses."""
-    assert np.isfinite(law.logpdf(y)).all() and np.isfinite(law.crps(y)).all()
-    variance = law.var()
-    assert np.isfinite(law.mean()).all() and np.isfinite(variance).all() and (variance > 0).all()
+    """Finite everywhere, and quantiles and cdf are inverses; of what has to be integrated, every third row is asked."""
+    some, y_some = law[::3], y[::3]
+    assert np.isfinite(law.logpdf(y)).all() and np.isfinite(some.crps(y_some)).all()
+    variance = some.var()
+    assert np.isfinite(some.mean()).all() and np.isfinite(variance).all() and (variance > 0).all()
     quantiles = law.quantiles(LEVELS)
     assert np.isfinite(quantiles).all() and (np.diff(quantiles) > 0).all()
     assert np.allclose(law.cdf(quantiles), LEVELS, atol=1e-8)
@@ -101,7 +102,7 @@ class TestProperLaws:
         check_law(law, y)
         for far in (-1e3, -100.0, 100.0, 1e3):  # no threshold and no outcome lies there
             assert np.isfinite(law.logpdf(np.full(len(law), far))).all()
-            assert np.isfinite(law.crps(np.full(len(law), far))).all()
+            assert np.isfinite(law[::3].crps(np.full(len(law[::3]), far))).all()
 
     @every
     def test_samples_follow_the_law(self, name):

@@ -34,7 +34,7 @@ def of_densities(one, two, theta, n=2001):
     return float(heights[0] @ gram @ heights[1])
 
 
-def in_quantiles(one, two, theta, n=8001):
+def in_quantiles(one, two, theta, n=4001):
     """The double integral over p and q of quantiles, by the midpoint rule."""
     p = (np.arange(n) + 0.5) / n
     x, y = np.sort(one.quantiles(p)[0]), np.sort(two.quantiles(p[2::5])[0])

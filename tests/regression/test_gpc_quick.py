@@ -61,9 +61,9 @@ def positive(n, seed=0):
 
 
 def learned(scene, **settings):
-    """A calibrator that has learned from 400 rows of a scene, of which only the laws are looked at."""
+    """A calibrator that has learned from 200 rows of a scene, of which only the laws are looked at."""
     with unwatched():
-        return GPCCalibrator(**settings).fit(*scene(400))
+        return GPCCalibrator(**settings).fit(*scene(200))
 
 
 @pytest.fixture(scope="module")
@@ -138,18 +138,18 @@ def test_who_has_no_table(fitted, monkeypatch):
     assert law._tabulated([0.0005]) is None and law[:100]._tabulated([0.5]) is None
     assert np.all(np.diff(law.quantiles([1e-9, 1e-4, 0.5])) > 0)
     monkeypatch.setattr(score_table, "_MOST_PIECES", 10)
-    again = GPCCalibrator().fit(*two_lines(400))
+    again = GPCCalibrator().fit(*two_lines(100))
     assert again._quick() is None
 
 
 def test_laws_stay_as_they_are_when_the_calibrator_learns_anew():
-    calibrator = GPCCalibrator().fit(*two_lines(400))
+    calibrator = GPCCalibrator().fit(*two_lines(200))
     forecasts, y = two_lines(600, 1)
     law, before = calibrator.transform(forecasts), calibrator.transform(forecasts)
     known = dict(vars(calibrator))
     expected, cdf = before.quantiles([0.1, 0.9]), before.cdf(y)
     assert vars(calibrator) == known
-    calibrator.fit(*skewed(300))
+    calibrator.fit(*skewed(100))
     np.testing.assert_array_equal(law.quantiles([0.1, 0.9]), expected)
     np.testing.assert_array_equal(law.cdf(y), cdf)
 

@@ -101,7 +101,8 @@ def test_every_calibrator_is_here():
 
 
 # ---- laws ----
-WEIGHTED = {"stack": StackCalibrator([QuantileCalibrator(), FlowCalibrator()]), "quantile": QuantileCalibrator("ecdf")}
+SMALL_STACK = StackCalibrator([QuantileCalibrator(), FlowCalibrator(4, penalty=4.0)])
+WEIGHTED = {"stack": SMALL_STACK, "quantile": QuantileCalibrator("ecdf")}
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
@@ -215,6 +216,7 @@ def test_few_rows(name, n, again):
 
 @pytest.mark.parametrize("name", OF_LAWS)
 @pytest.mark.parametrize("unit", [1e-150, 1e150])
+@pytest.mark.usefixtures("laws_only")
 def test_units(name, unit, laws, again):
     forecasts, y = laws
     forecasts = Normal(forecasts.mean() * unit, forecasts.std() * unit)

@@ -20,7 +20,7 @@ from .classes.specification import SPECIFICATIONS, Specification
 from .evaluation import ClassEvaluation, LawEvaluation
 from .intervals import coverage
 from .points.errors import mae, mse
-from .quantile_calibration import calibration_error, calibration_floor, observed_levels
+from .quantile_calibration import calibration_error, calibration_floor, frequencies_of_weights
 from .scores import crps, nll, pinball_loss
 from .spread import ence, sharpness
 from .tests.uniformity import anderson_darling, anderson_darling_of, ordered_pits
@@ -145,12 +145,8 @@ def _resampled(value_of: OfWeights, weights: Array, drawn: Iterable[Counts]) -> 
 # ---- how measures of all rows together are worked out ----
 def _calibration_error(evaluation: LawEvaluation) -> OfWeights:
     grid = level_grid(10)
-
-    def of(weights: Array) -> float:
-        observed = observed_levels(evaluation.scores, grid, weights)
-        return float(np.square(grid - observed.frequency[0]).sum())
-
-    return of
+    frequencies = frequencies_of_weights(evaluation.scores, grid)
+    return lambda weights: float(np.square(grid - frequencies(weights)).sum())
 
 
 def _anderson_darling(evaluation: LawEvaluation) -> OfWeights:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from .._checks import Array, count, one_of
@@ -153,6 +155,20 @@ def observed_levels(scores: Scores, levels: Array, weights: Array | None, labels
     return ObservedLevels(first / rows[:, None], second / rows[:, None], rows)
 
 
+def frequencies_of_weights(scores: Scores, levels: Array) -> Callable[[Array], Array]:
+    """Observed frequencies (m,) as a function of the rows' weights: where rows lie is looked up once for all of them.
+
+    >>> z = level_scores(np.array([0.1, 0.4, 0.6]))
+    >>> frequencies_of_weights((z, z), np.array([0.5, 1.0]))(np.array([1.0, 0.0, 3.0]))
+    array([0.25, 1.  ])
+    """
+    left, right = scores
+    if not (left is right or np.array_equal(left, right)):
+        return lambda weights: observed_levels(scores, levels, weights).frequency[0]
+    place, cells = _first_level(right, levels), len(levels) + 1
+    return lambda weights: np.cumsum(np.bincount(place, weights, minlength=cells))[:-1] / weights.sum()
+
+
 def level_weights(frequency: Array, weights: Weighting) -> Array:
     """Unit weights, or weights proportional to the frequencies with the same sum."""
     one_of(weights, "weights", ("uniform", "counts"))
@@ -165,10 +181,14 @@ def level_weights(frequency: Array, weights: Weighting) -> Array:
 def _count_below(scores: Scores, levels: Array, weights: Array | None, labels: Any, groups: int) -> tuple[Array, Array]:
     """Laws without atoms: one search per row, one histogram."""
     cells = len(levels) + 1
-    first_level = np.searchsorted(level_scores(levels), scores[1], side="left")
-    counts = np.bincount(labels * cells + first_level, weights, minlength=groups * cells)
+    counts = np.bincount(labels * cells + _first_level(scores[1], levels), weights, minlength=groups * cells)
     below = np.cumsum(counts.reshape(groups, cells), axis=1)[:, :-1].astype(np.float64)
     return below, below
+
+
+def _first_level(z: Array, levels: Array) -> NDArray[np.intp]:
+    """Number of the first level that an outcome with this score does not exceed."""
+    return np.searchsorted(level_scores(levels), z, side="left")
 
 
 def _count_shares(

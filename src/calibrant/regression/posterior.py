@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky, lapack
 from scipy.optimize import OptimizeResult, minimize
 
 from .._checks import Array
@@ -71,7 +71,7 @@ class Posterior(ABC):
             found = _minimise(self._in_units(at, value, root), np.zeros(len(at)), tolerance, _STEPS)
             steps += max(int(found.nit), 1)
             if found.fun < value:  # a search that ends in rounding may end worse
-                at, value = at + solve_triangular(root, found.x, lower=True, trans=1), float(found.fun)
+                at, value = at + _solved(root, found.x, trans=1), float(found.fun)
             if found.nit < _STEPS:
                 break
         return at.reshape(start.shape), steps
@@ -81,11 +81,11 @@ class Posterior(ABC):
 
         def loss(v: Array) -> tuple[float, Array]:
             with np.errstate(over="ignore", invalid="ignore"):
-                found, gradient = self.loss(at + solve_triangular(root, v, lower=True, trans=1))
+                found, gradient = self.loss(at + _solved(root, v, trans=1))
             if not np.isfinite(gradient).all():  # a trial step so long that densities overflow: a wall, rising outwards
                 size = float(np.linalg.norm(v))
                 return value + _WALL * size, _WALL * v / size
-            return found, solve_triangular(root, gradient, lower=True)
+            return found, _solved(root, gradient)
 
         return loss
 
@@ -97,6 +97,11 @@ class Posterior(ABC):
         fisher = each @ each.T
         prior = max(1 / self.weights.sum(), _LEAST_CURVATURE * np.trace(fisher) / len(flat))
         return np.asarray(prior * np.eye(len(flat)) + fisher)
+
+
+def _solved(root: Array, side: Array, trans: int = 0) -> Array:
+    """A lower triangle's solution, or its transpose's, without checks: a search asks hundreds of times."""
+    return np.asarray(lapack.dtrtrs(root, side, lower=1, trans=trans)[0])
 
 
 def _minimise(

@@ -6,10 +6,12 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable
+from functools import cache
 from io import StringIO
 from typing import Any
 
 import matplotlib
+from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 
 from .._printable import printable
@@ -48,13 +50,22 @@ def picture(caption: str, size: tuple[float, float], draw: Draw, rows: int = 1) 
         for k, (artist, _) in enumerate(titles):
             artist.set_gid(f"hover{k}")
         file = StringIO()
-        box = figure.get_tightbbox().padded(EDGE) if rows == 1 else "tight"  # "tight" draws everything twice
+        box: Any = "tight"  # which draws everything twice
+        if rows == 1:
+            box = figure.get_tightbbox(_ruler(figure.dpi)).padded(EDGE)
         figure.savefig(file, format="svg", metadata=_METADATA, bbox_inches=box, pad_inches=EDGE)
     text = _with_titles(_themed(_shown(file.getvalue())), [title for _, title in titles])
     text = _own_names(text, hashlib.sha256(caption.encode(errors="replace")).hexdigest()[:6])
     shown = safe(caption, 400)
     text = text.replace("<svg", f'<svg role="img" aria-label="{shown}"', 1)
     return f"<figure>{text}<figcaption>{shown}</figcaption></figure>"
+
+
+@cache
+def _ruler(dpi: float) -> Any:
+    """What texts are measured with, always the same: it remembers those of other pictures."""
+    renderer: Any = RendererAgg
+    return renderer(1, 1, dpi)
 
 
 def _shown(text: str) -> str:

@@ -48,7 +48,8 @@ class ParquetFiles:
         wanted = pa.schema([self.schema.field(name) for name in columns])
         for path, keys in zip(self.files, self.folders, strict=True):
             with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:  # buffers would keep it all
-                inside = [name for name in columns if name in file.schema_arrow.names]
+                there = set(file.schema_arrow.names)  # asked once: it lists all columns anew each time
+                inside = [name for name in columns if name in there]
                 for batch in file.iter_batches(batch_rows(len(inside)), columns=inside):
                     yield batch if len(self.files) == 1 and not keys else _as(batch, wanted, keys)
 
@@ -82,9 +83,10 @@ def batch_rows(columns: int) -> int:
 
 def _as(batch: pa.RecordBatch, schema: pa.Schema, keys: dict[str, str]) -> pa.RecordBatch:
     """A batch in the order and with the types of a schema; what is not in it is what its folders are called."""
+    there = set(batch.schema.names)
     arrays = [
         batch[field.name].cast(field.type)
-        if field.name in batch.schema.names
+        if field.name in there
         else pa.repeat(pa.scalar(keys[field.name], field.type), batch.num_rows)
         for field in schema
     ]

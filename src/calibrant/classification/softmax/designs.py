@@ -84,7 +84,7 @@ class Full(Design):
 
     def features(self, x: Array) -> Array:
         n, classes = x.shape
-        return np.broadcast_to(np.column_stack([x, np.ones(n)])[:, None, :], (n, classes, classes + 1))
+        return np.repeat(np.column_stack([x, np.ones(n)])[:, None, :], classes, axis=1)
 
     def curvature(self, x: Array, bends: Array) -> Array:
         x = np.column_stack([x, np.ones(len(x))])

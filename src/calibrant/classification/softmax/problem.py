@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -26,6 +27,12 @@ class Place(NamedTuple):
     loss: float
     gradient: Array
     probabilities: list[Array]
+
+
+@lru_cache(maxsize=16)
+def _of_one_class(classes: int, size: int) -> Array:
+    """Pairs of parameters of one class, of so many each: 1, others 0."""
+    return np.asarray(np.kron(np.eye(classes), np.ones((size, size))))
 
 
 class SoftmaxProblem:
@@ -107,7 +114,7 @@ class SoftmaxProblem:
         r"""Second derivatives :math:`\sum_i w_i J_i^\top(\operatorname{diag} p_i - p_i p_i^\top) J_i`, as a matrix."""
         size = place.theta.shape[1]
         total = np.zeros((place.theta.size, place.theta.size))
-        own = np.kron(np.eye(self.classes), np.ones((size, size)))  # pairs of parameters of one class
+        own = _of_one_class(self.classes, size)
         for p, (x, _, weights) in zip(place.probabilities, self._blocks(), strict=True):
             rows = self.design.features(x)
             shares = (rows * p[:, :, None]).reshape(len(x), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -88,10 +89,16 @@ class ScoreMixtureCalibrator(RegressionCalibrator):
         return Recalibrated(law, UnitTails(fitted, *self.span_) if law.has_heavy_tails else fitted)
 
 
+@cache
+def _at_first(count: int) -> tuple[Array, float]:
+    """Means (count, 1), and the standard deviation above the least one, that make about N(0, 1)."""
+    start = _APART * np.linspace(-1, 1, count)[:, None] if count > 1 else np.zeros((1, 1))
+    return start, float(np.sqrt(1 - np.mean(start**2)) - FLOOR)
+
+
 def _parameters(theta: Array, count: int) -> tuple[Array, Array, Array]:
     """Means, standard deviations and log shares, (count, n) each; about N(0, 1) at theta = 0."""
-    start = _APART * np.linspace(-1, 1, count)[:, None] if count > 1 else np.zeros((1, 1))
-    widest = np.sqrt(1 - np.mean(start**2)) - FLOOR
+    start, widest = _at_first(count)
     widths = FLOOR + widest * np.exp(np.clip(theta[count : 2 * count], -_WIDEST, _WIDEST))
     means = np.clip(theta[:count], -_REMOTE, _REMOTE) + start
     if count == 1:

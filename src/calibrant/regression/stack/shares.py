@@ -14,6 +14,7 @@ from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _CLEAR = 7.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
 _LEAST = 0.02  # candidates with less weight are dropped
+_TINY = float(np.finfo(float).tiny)
 _LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
 
 
@@ -61,10 +62,10 @@ def best_shares(logs: Array, weights: Array, trust: Array) -> Array:
     """
     top = logs.max(axis=1, keepdims=True)
     density = np.exp(logs - np.where(np.isfinite(top), top, 0.0)).T
-    shares = np.full(len(density), 1 / len(density))
+    shares, total = np.full(len(density), 1 / len(density)), weights.sum() + trust.sum()
     for _ in range(5000):
-        mixed = np.maximum(shares @ density, np.finfo(float).tiny)
-        updated = (shares * (density @ (weights / mixed)) + trust) / (weights.sum() + trust.sum())
+        mixed = np.maximum(shares @ density, _TINY)
+        updated = (shares * (density @ (weights / mixed)) + trust) / total
         change = np.abs(updated - shares).max()
         shares = updated / updated.sum()
         if change < 1e-9:
