@@ -69,8 +69,8 @@ def test_sizes() -> None:
 
 @pytest.mark.parametrize("n", [20, 50, 100, 1000])
 def test_nothing_is_said_where_nothing_is_wrong(n: int) -> None:
-    false = np.mean([bool(said) for said in said_of_laws(lambda e: e, n, 400)])
-    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+    false = np.mean([bool(said) for said in said_of_laws(lambda e: e, n, 600)])
+    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
 
 def test_counts_are_looked_at_over_their_intervals() -> None:
@@ -146,8 +146,8 @@ def test_each_fault_of_probabilities_alone_is_named(words: str, fault: Callable,
 
 @pytest.mark.parametrize(("k", "n"), [(2, 100), (2, N), (3, 100), (4, N)])
 def test_nothing_is_said_of_calibrated_probabilities(k: int, n: int) -> None:
-    false = np.mean([bool(said) for said in said_of_classes(lambda a: a, k, n, 250)])
-    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 250)
+    false = np.mean([bool(said) for said in said_of_classes(lambda a: a, k, n, 400)])
+    assert false <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
 
 
 def test_words_of_classes() -> None:
