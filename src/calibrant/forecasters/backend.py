@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -64,14 +64,15 @@ def generator_of(seed: int, device: Any) -> Any:
     return need_torch().Generator(device=device).manual_seed(seed)
 
 
-@contextmanager
-def few_threads(multiplications: float) -> Iterator[None]:
+def few_threads(multiplications: float) -> AbstractContextManager[None]:
     """Context in which torch works in one thread, where a step has few multiplications."""
+    before = need_torch().get_num_threads()
+    return nullcontext() if before == 1 or multiplications >= _SMALL else _one_thread(before)
+
+
+@contextmanager
+def _one_thread(before: int) -> Iterator[None]:
     torch = need_torch()
-    before = torch.get_num_threads()
-    if before == 1 or multiplications >= _SMALL:
-        yield
-        return
     try:
         torch.set_num_threads(1)
         yield
@@ -79,12 +80,13 @@ def few_threads(multiplications: float) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@contextmanager
-def repeatable(device: Any) -> Iterator[None]:
+def repeatable(device: Any) -> AbstractContextManager[None]:
     """Context in which a GPU convolves by algorithms that give the same digits each time."""
-    if device.type == "cpu":
-        yield
-        return
+    return nullcontext() if device.type == "cpu" else _deterministic()
+
+
+@contextmanager
+def _deterministic() -> Iterator[None]:
     cudnn = need_torch().backends.cudnn
     before = cudnn.deterministic, cudnn.benchmark
     try:
