@@ -29,7 +29,7 @@ def crps(fitted: Map, rows: Outcomes) -> float:
     """Mean CRPS of the recalibrated forecasts: prefix integrals of F² and (1-F)² on a fine grid of scores."""
     z = rows.scores
     reach = np.append(fitted.inverse(np.array([-9.0, 9.0])), [z.min() - 1, z.max() + 1])
-    grid = np.unique(np.concatenate([np.linspace(reach.min(), reach.max(), 50_001), z]))
+    grid = np.unique(np.concatenate([np.linspace(reach.min(), reach.max(), 200_001), z]))
     t = fitted(grid)
     step = np.diff(grid)
     low, high = ndtr(t) ** 2, ndtr(-t) ** 2
