@@ -15,14 +15,15 @@ from .forks import Task, in_forks
 
 # Tests that can tell the rooms' mutants, besides the doctests of the room: its own, and those of rooms that use it.
 TESTS = {
-    "engines": ("engines/test_*.py", "cli/test_*.py", "report/test_*.py", "common/test_one_trial.py"),
-    "select": ("select/test_*.py", "engines/test_*.py", "cli/test_*.py", "common/test_one_trial.py"),
+    "engines": ("engines/**/test_*.py", "cli/**/test_*.py", "report/**/test_*.py", "common/test_one_trial.py"),
+    "select": ("select/**/test_*.py", "engines/**/test_*.py", "cli/**/test_*.py", "common/test_one_trial.py"),
     "calibration": (
-        "calibration/test_*.py", "common/test_*calibrators.py", "regression/test_*.py", "classification/test_*.py",
-        "common/test_summaries.py", "summaries/test_*.py", "store/test_calibrators.py",
+        "calibration/**/test_*.py", "common/test_*calibrators.py", "regression/**/test_*.py",
+        "classification/**/test_*.py", "common/test_summaries.py", "summaries/**/test_*.py",
+        "store/test_calibrators.py",
     ),
-    "metrics": ("metrics/test_*.py",),
-    "regression": ("regression/test_*.py", "common/test_calibrators.py", "common/test_summaries.py"),
+    "metrics": ("metrics/**/test_*.py",),
+    "regression": ("regression/**/test_*.py", "common/test_calibrators.py", "common/test_summaries.py"),
 }  # fmt: skip
 _LEFT_OUT = {"test_browser.py", "test_images.py"}
 _MOST_SECONDS = 900.0  # of one test file

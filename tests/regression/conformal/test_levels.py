@@ -7,6 +7,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from calibrant import CalibratedRegressor, Censored, ConformalCalibrator, Mixture, Normal, Poisson, QuantileCalibrator
+from calibrant.distributions.envelope import middle_scores
+from calibrant.regression.conformal.levels import _whole
 
 
 def normals(rng, n):
@@ -89,3 +91,15 @@ def test_two_modes_make_one_interval(rng):
     made = ConformalCalibrator(score="density").fit(law, law.sample(1, rng)[:, 0]).transform(law[:1])
     low, high = made.interval(0.9)[0]
     assert low < -3 < 3 < high
+
+
+def test_the_only_count_whose_middle_lies_between_two_scores():
+    law = Poisson([5.0])
+    four, five = (middle_scores(law, np.array([k])) for k in (4.0, 5.0))
+    first, last = (z[:, None] + 1e-6 for z in (four, five))  # within 4, but above its middle; within 5
+    ends = law.from_normal(first), law.from_normal(last)
+    assert (float(ends[0][0, 0]), float(ends[1][0, 0])) == (4.0, 5.0)
+    low, high = _whole(law, (first, last), ends)
+    assert (float(low[0, 0]), float(high[0, 0])) == (5.0, 5.0)
+    low, high = _whole(law, (first, first), (ends[0], ends[0]))  # no middle lies there: what holds the first
+    assert (float(low[0, 0]), float(high[0, 0])) == (4.0, 4.0)
