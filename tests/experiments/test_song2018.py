@@ -9,6 +9,7 @@ import pytest
 
 from experiments.cells import read_result
 from experiments.song2018 import __main__ as command
+from experiments.song2018 import ours
 from experiments.song2018.protocol import PUBLISHED
 from experiments.song2018.table import NONE, STACK, Pair, page, verdict
 
@@ -73,3 +74,34 @@ def test_one_fold_has_no_standard_error():
     pair = Pair.of("diabetes", "OLS", (8, 16), [_cell()])
     assert pair.summary()[NONE] == {"mean": [-3.0, -3.0], "error": [None, None]}
     assert "| uncalibrated | -3.000 ± – | -3.000 ± – |" in "\n".join(page([pair]))
+
+
+def _of_ours(name="diabetes", stack=0.5, **gains):
+    out = {f"ours, {key}": [-3.0 - 0.1, -3.0 + gain] for key, gain in gains.items()}
+    return Pair.of(name, "OLS", (8, 16), [{NONE: [-3.0, -3.0], STACK: [-3.0 + stack] * 2, **out}])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told", "alone"),
+    [
+        ([{"GPC": 0.1, "beta": 0.2}, {"GPC": 0.3, "beta": -0.1}], ["PASS", "PASS"], "ours, GPC"),
+        ([{"GPC": 0.1, "beta": -0.2}, {"GPC": -0.3, "beta": 0.1}], ["PASS", "PASS"], "none"),
+        ([{"GPC": 0.1, "beta": 0.2}, {"GPC": -0.3, "beta": 0.0}], ["FAIL", "PASS"], "none"),
+        ([{"GPC": 0.1, "beta": 0.2}, {"GPC": 0.6, "beta": 0.2}], ["PASS", "FAIL"], "ours, GPC, ours, e-beta"),
+    ],
+)
+def test_what_is_claimed_of_ours(pairs, told, alone):
+    made = [_of_ours(name, GPC=g["GPC"], **{"e-beta": g["beta"]}) for name, g in zip("ab", pairs, strict=True)]
+    lines = list(ours.verdict(made))
+    assert [line[:4] for line in lines if line[:4].strip()] == told
+    assert f"      by itself on all: {alone}" in lines
+
+
+def test_folds_of_ours_are_told_in_a_table_of_their_own(tmp_path, monkeypatch, capsys):
+    cells = {"ours": {STACK: [-2.0, -2.0]}, "defaults": {"ours, e-beta": [-3.0, -2.5], "ours, GPC": [-3.5, -2.9]}}
+    monkeypatch.setattr(command, "cell", lambda *task: {NONE: [-3.0, -3.0], **cells[task[4]]})
+    given = ["--sets", "diabetes", "--bases", "OLS", "--thresholds", "8,16", "--jobs", "1", "--out", str(tmp_path)]
+    code = command.main([*given, "--repeats", "1", "--folds", "2", "--part", "ours", "--part", "defaults"])
+    assert code == 0 and not (tmp_path / "figure6.json").exists()
+    assert read_result(tmp_path, "ours")["rows"][0]["folds"] == 2
+    assert "16 ours, e-beta +0.500" in capsys.readouterr().out
