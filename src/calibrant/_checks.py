@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
+_CLOSE = (8,)  # strides of numbers that follow each other
+_MANY = 65_536  # numbers that are not read twice
 
 MOST_EACH = 1e3  # rows that one point may stand for, on average, in fits
 COPIES, FEW_OUTCOMES = 3.0, 3.0  # rows that a vast weight counts as, where a forecast has so few outcomes
@@ -154,22 +156,32 @@ def complain(name: str, rule: str, array: NDArray[Any], bad: NDArray[np.bool_], 
 
 def finite(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite."""
-    if not finite_squares(array):
+    if not is_finite(array):
         complain(name, "finite", array, ~np.isfinite(array), hint)
     return array
 
 
-def finite_squares(array: Array) -> bool:
-    """Whether the sum of squares is finite, and so all entries: one pass, that may say no of vast numbers."""
-    flat = array if array.ndim == 1 else array.ravel("K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(flat.dot(flat))
+def is_finite(array: Array) -> bool:
+    """Whether all entries are finite; many, and those of a table's column, are read once unless they are vast."""
+    flat = _each_once(array) if array.ndim == 1 else array.ravel("K")
+    n = flat.size
+    if n > _MANY or flat.strides != _CLOSE:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(flat.dot(flat)):
+                return True
+    return n == 0 or (flat.item(flat.argmax()) < math.inf and flat.item(flat.argmin()) > -math.inf)
+
+
+def _each_once(array: Array) -> Array:
+    """The numbers of a column; one for all rows, which `constant` and broadcasting make, just once."""
+    return array[:1] if array.strides == (0,) else array
 
 
 def positive(array: Array, name: str, hint: str = "") -> Array:
     """All entries finite and > 0."""
     finite(array, name)
-    if array.size and not array.min() > 0:
+    each = _each_once(array)
+    if each.size and not each.item(each.argmin()) > 0:
         complain(name, "positive", array, ~(array > 0), hint)
     return array
 
@@ -238,7 +250,7 @@ def outcomes(values: Any, rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
     if y.ndim != 1:
         raise ValueError(f"`y` must be 1-dimensional; got shape {y.shape}.")
     same_length(y, "y", rows)
-    if finite_squares(y):  # nothing is missing
+    if is_finite(y):  # nothing is missing
         return nonempty(y, "y"), None
     complain("y", "finite", y, np.isinf(y))
     missing = np.isnan(y)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, is_column, positive
+from .._checks import Array, finite, is_column, is_finite, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
@@ -46,8 +46,6 @@ class LocationScale(Parametric):
         return law
 
     def _check(self) -> None:
-        if are_sound(self.loc, self.scale):
-            return
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -94,6 +92,10 @@ class LocationScale(Parametric):
         with np.errstate(over="ignore", under="ignore"):
             if y.ndim != 1:
                 return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
+            if len(y) <= 2 * BLOCK:
+                u = y - self.loc
+                u /= self.scale
+                return kernel(u, self.scale)
             out = np.empty(len(y))
             for u, points, loc, scale in column_blocks(2 * BLOCK, out, y, self.loc, self.scale):
                 np.subtract(points, loc, out=u)
@@ -154,32 +156,33 @@ class LocationScale(Parametric):
 
 def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
     """Give a law copies of two plain columns that are looked at while the cache has them; False where it got none."""
-    if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
+    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape and loc.flags.writeable):
+        return False  # there is something to read, or nothing to copy
+    copies = _few_copies(loc, scale) if len(loc) <= _LOOK else _many_copies(loc, scale)
+    if copies is None:
         return False
-    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
-        return False
-    both = np.empty((2, len(loc)))
-    if not are_sound(*both, loc, scale):
-        return False
-    both.flags.writeable = False
+    for copy in copies:
+        copy.setflags(write=False)
     mine = vars(law)
-    mine["loc"], mine["scale"] = both
+    mine["loc"], mine["scale"] = copies
     return True
 
 
-def are_sound(*columns: Array) -> bool:
-    """Whether locations are finite and scales finite and positive; no may be said of vast ones too.
+def _few_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
+    """Copies of finite locations and of finite, positive scales; None of others."""
+    loc, scale = loc.copy(), scale.copy()
+    sound = is_finite(loc) and is_finite(scale) and (scale.size == 0 or scale.item(scale.argmin()) > 0)
+    return (loc, scale) if sound else None
 
-    Of four columns, the last two are copied to the first two, and looked at while the cache has them.
-    """
+
+def _many_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
+    """The same, made and looked at block by block; None of vast ones too."""
+    out, total = np.empty((2, len(loc))), 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        total = 0.0
-        for start in range(0, len(columns[0]), _LOOK):
-            loc, scale, *given = (column[start : start + _LOOK] for column in columns)
-            if given:
-                loc[:], scale[:] = given
-            one = scale.strides == (0,)  # number for all rows, which BLAS would not take
-            total += np.add.reduce(loc) + scale[0] if one else loc.dot(scale)
-            if not scale[0 if one else scale.argmin()] > 0:
-                return False
-        return math.isfinite(total)  # an infinite or missing one makes the sum so
+        for rows in row_blocks(len(loc), block=_LOOK):
+            a, b = out[:, rows]
+            a[:], b[:] = loc[rows], scale[rows]
+            total += a.dot(b)
+            if not b[b.argmin()] > 0:
+                return None
+    return (out[0], out[1]) if math.isfinite(total) else None  # an infinite or missing one makes the sum so

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import Array, finite_squares, index_of, sample_weights
+from .._checks import Array, index_of, is_finite, sample_weights
 from ..distributions import Distribution
 from ..numerics.blocks import row_blocks
 from .backend import Tensor, check_device, few_threads, repeatable, seed_of, tensor_of
@@ -77,7 +77,7 @@ class NetRegressor(RegressorMixin, Net):
         """Whether nothing is to be done or said: for a row or two, looking closely takes longer than forecasting."""
         if type(X) is not np.ndarray or X.dtype != np.float64 or hasattr(self, "feature_names_in_"):
             return False
-        return X.shape[1:] == (self.n_features_in_,) and len(X) > 0 and finite_squares(X)
+        return X.shape[1:] == (self.n_features_in_,) and len(X) > 0 and is_finite(X)
 
     # ---- what is done with it ----
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -13,8 +13,8 @@ from .._checks import (
     column,
     complain,
     count,
-    finite_squares,
     is_column,
+    is_finite,
     nonempty,
     probabilities,
     same_length,
@@ -35,7 +35,7 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
 
     Stated quantiles stand for laws in the scores that ask for no more.
     """
-    plain = is_column(y_true) and len(y_true) and finite_squares(y_true)  # as nearly always
+    plain = is_column(y_true) and y_true.size and is_finite(y_true)  # as nearly always
     y = y_true if plain else nonempty(column(y_true, "y_true"), "y_true")
     law: Any = dist if hasattr(dist, "from_normal") else lent_distribution(dist)  # of a law, or stated
     same_length(y, "y_true", len(law))
@@ -52,7 +52,8 @@ def with_weight(y: Array, forecasts: Forecasts, weights: Array | None) -> tuple[
 
 def mean_score(score: Score, y_true: Any, dist: Any, sample_weight: Any, per_row: bool) -> float | Array:
     """The mean of a score over the rows, or the scores themselves."""
-    no_weights_per_row(sample_weight, per_row)
+    if sample_weight is not None:
+        no_weights_per_row(sample_weight, per_row)
     y, law, weights = paired(y_true, dist, sample_weight)
     scores = score(law, y)
     return scores if per_row else average(scores, weights)

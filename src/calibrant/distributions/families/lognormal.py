@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
-from ..._checks import Array, finite, finite_squares, positive
+from ..._checks import Array, finite, is_finite, positive
 from ..._types import Numbers
 from ...maps.base import Side
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
@@ -100,10 +100,10 @@ def _crps(law: LogNormal, y: Array) -> Array:
         out = _balance(z)
         out *= y
         out -= _part_of_mean(law, z)
-        if scale.min(initial=1.0) < SMALL_SCALE:
+        if _ends(scale)[0] < SMALL_SCALE:
             small = scale < SMALL_SCALE
             out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
-    if not finite_squares(out):
+    if not is_finite(out):
         out[np.isnan(out) & ~np.isnan(y)] = np.inf  # the terms overflow only where the score does
     return out
 
@@ -118,7 +118,8 @@ def _part_of_mean(law: LogNormal, z: Array) -> Array:
     half = scale * 0.5
     out += erf(half, out=half)
     out *= np.exp(log_mean)
-    if max(-log_mean.min(initial=0.0), log_mean.max(initial=0.0)) > FAR_LOG_MEAN or scale.max(initial=0.0) > WIDE:
+    least, most = _ends(log_mean)
+    if max(-least, most) > FAR_LOG_MEAN or _ends(scale)[1] > WIDE:
         far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
         out[far] = _part_in_logs(log_mean[far], z[far], scale[far])
     return out
@@ -129,10 +130,17 @@ def _part_in_logs(log_mean: Array, z: Array, scale: Array) -> Array:
     return np.asarray(2 * (below - spread))
 
 
+def _ends(column: Array) -> tuple[float, float]:
+    """Least and largest number; 1 of none."""
+    return (column.item(column.argmin()), column.item(column.argmax())) if column.size else (1.0, 1.0)
+
+
 def _balance(score: Array) -> Array:
     r"""From scores s to :math:`2\Phi(s) - 1`."""
-    scaled = score * (1 / ROOT_2)
-    return np.asarray(erf(scaled, out=scaled))
+    out = np.abs(score)
+    out *= 1 / ROOT_2
+    erf(out, out=out)  # of both signs it takes longer, for nobody can foresee which comes next
+    return np.copysign(out, score, out=out)
 
 
 def _crps_of_small_scale(loc: Array, scale: Array, z: Array, y: Array) -> Array:
