@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -66,24 +67,26 @@ def rows_by_label(labels: NDArray[Any]) -> dict[Any, Rows]:
     >>> rows_by_label(labels_of(["b", "a", "b"], 3))
     {'b': array([0, 2]), 'a': array([1])}
     """
-    if labels.dtype.kind == "i" and len(labels) and int(labels.max()) - int(labels.min()) < _FEW:
-        return _rows_by_number(labels)
+    if labels.dtype.kind == "i" and len(labels):
+        low, high = int(labels[labels.argmin()]), int(labels[labels.argmax()])
+        if high - low < _FEW:
+            return _rows_by_number(labels, low, high)
     codes = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     code = np.fromiter(map(codes.__getitem__, labels), dtype=np.intp, count=len(labels))
     order = np.argsort(code.astype(np.uint16) if len(codes) <= _FEW else code, kind="stable")
     return dict(zip(codes, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True))
 
 
-def _rows_by_number(labels: NDArray[Any]) -> dict[Any, Rows]:
+def _rows_by_number(labels: NDArray[Any], low: int, high: int) -> dict[Any, Rows]:
     """The same of whole numbers that lie close together."""
-    low, high = int(labels.min()), int(labels.max())
     code = np.subtract(labels, low, dtype=np.int64).astype(np.uint8 if high - low < 256 else np.uint16)
     counts = np.bincount(code)
-    present = np.flatnonzero(counts)
+    present = counts.nonzero()[0]
     if len(present) <= _HANDFUL and len(labels) > _FEW:
-        members = [np.flatnonzero(code == each) for each in present]
+        members = [(code == each).nonzero()[0] for each in present]
     else:
-        members = np.split(np.argsort(code, kind="stable"), np.cumsum(counts[present])[:-1])
+        order, last = code.argsort(kind="stable"), counts[present].cumsum().tolist()
+        members = [order[start:stop] for start, stop in itertools.pairwise([0, *last])]
     named = zip((present + low).tolist(), members, strict=True)
     return dict(sorted(named, key=lambda pair: int(pair[1][0])))
 

@@ -27,7 +27,7 @@ from ...numerics.blocks import constant
 from ..features import centre_and_spread
 from ..residual import _is_column
 from ..scale import inner_edges, root_mean_square
-from .part import BY_SCORE, MAPS, SCORES, Part
+from .part import BY_SCORE, MAPS, SCORES, Kept, Part
 from .ratio import DensityRatio
 from .sample import Sample, ones, some
 
@@ -280,18 +280,17 @@ class ConformalCalibrator(RegressionCalibrator):
                 spread = centre_and_spread(self._laws(first))[1]
                 self.edges_ = inner_edges(spread, ones(first.weights, len(spread)), self.n_bins)
         laws = self._laws(sample)
-        how = (self.score, self.map, tuple(probabilities(self.coverage, "coverage").tolist()))
+        coverages = tuple(probabilities(self.coverage, "coverage").tolist())
         mass = sample.weights
         if sample.ratio is not None:
             mass = sample.ratio * ones(mass, len(laws))
             self.mass_unit_ = float(mass.sum() / ones(sample.weights, len(laws)).sum())
             mass = mass / self.mass_unit_
-        self.all_rows_ = Part.learn(laws, sample.y, mass, how)
+        kept = Kept.of(laws, sample.y, mass, self.score, self.map, coverages)
+        self.all_rows_ = kept.part()
         groups = self._groups(laws, sample.labels)
-        self.parts_ = {ALL: self.all_rows_} if groups is None else {
-            name: Part.learn(laws[rows], sample.y[rows], None if mass is None else mass[rows], how)
-            for name, rows in groups.items()
-        }  # fmt: skip
+        named = {} if groups is None else {name: kept.part(rows) for name, rows in groups.items()}
+        self.parts_ = {ALL: self.all_rows_} if groups is None else named
 
     def _laws(self, sample: Sample) -> Distribution:
         """Laws to be ranked: the calibrator's, or the forecasts; points with the unit of their residuals."""

@@ -27,12 +27,16 @@ class AbsoluteEnds:
 
     scores: RankedScores
 
-    @classmethod
-    def of(cls, law: Distribution, y: Array, weights: Array | None) -> AbsoluteEnds:
-        """From forecasts and their outcomes."""
+    @staticmethod
+    def scored(law: Distribution, y: Array) -> tuple[Array, ...]:
+        """Scores of outcomes, (n,)."""
         left, right = score_intervals(law, y)
-        sizes = np.abs(right) if left is right else np.maximum(np.maximum(-right, left), 0.0)
-        return cls(RankedScores.of(sizes, weights))
+        return (np.abs(right) if left is right else np.maximum(np.maximum(-right, left), 0.0),)
+
+    @classmethod
+    def of(cls, scored: tuple[Array, ...], weights: Array | None) -> AbsoluteEnds:
+        """From scores of outcomes."""
+        return cls(RankedScores.of(scored[0], weights))
 
     @property
     def size(self) -> int:
@@ -62,11 +66,17 @@ class SignedEnds:
     low: RankedScores
     high: RankedScores
 
-    @classmethod
-    def of(cls, law: Distribution, y: Array, weights: Array | None) -> SignedEnds:
-        """From forecasts and their outcomes."""
+    @staticmethod
+    def scored(law: Distribution, y: Array) -> tuple[Array, ...]:
+        """Scores of outcomes, of the lower and of the upper end, (n,) each."""
         left, right = score_intervals(law, y)
-        return cls(RankedScores.of(-right, weights), RankedScores.of(left, weights))
+        return -right, left
+
+    @classmethod
+    def of(cls, scored: tuple[Array, ...], weights: Array | None) -> SignedEnds:
+        """From scores of outcomes."""
+        low, high = scored
+        return cls(RankedScores.of(low, weights), RankedScores.of(high, weights))
 
     @property
     def size(self) -> int:
@@ -103,11 +113,15 @@ class BandEnds:
     coverages: tuple[float, ...]
     scores: tuple[RankedScores, ...]
 
+    @staticmethod
+    def scored(law: Distribution, y: Array, coverages: tuple[float, ...]) -> tuple[Array, ...]:
+        """Scores of outcomes for each coverage, (n,) each."""
+        return tuple(law._by_blocks(partial(_beyond, coverage=c), y) for c in coverages)
+
     @classmethod
-    def of(cls, law: Distribution, y: Array, weights: Array | None, coverages: tuple[float, ...]) -> BandEnds:
-        """From forecasts and their outcomes."""
-        scores = [law._by_blocks(partial(_beyond, coverage=c), y) for c in coverages]
-        return cls(coverages, tuple(RankedScores.of(each, weights) for each in scores))
+    def of(cls, scored: tuple[Array, ...], weights: Array | None, coverages: tuple[float, ...]) -> BandEnds:
+        """From scores of outcomes."""
+        return cls(coverages, tuple(RankedScores.of(each, weights) for each in scored))
 
     @property
     def size(self) -> int:

@@ -27,14 +27,19 @@ class LevelEnds:
 
     scores: RankedScores
 
-    @classmethod
-    def of(cls, law: Distribution, y: Array, weights: Array | None) -> LevelEnds:
-        """From forecasts and their outcomes."""
+    @staticmethod
+    def scored(law: Distribution, y: Array) -> tuple[Array, ...]:
+        """Scores of outcomes, (n,)."""
         scores = np.empty(len(y))
         for rows in row_blocks(len(y), PLACES):
             part = law[rows]
             scores[rows] = -Envelope.of(part).at(middle_scores(part, y[rows]))
-        return cls(RankedScores.of(scores, weights))
+        return (scores,)
+
+    @classmethod
+    def of(cls, scored: tuple[Array, ...], weights: Array | None) -> LevelEnds:
+        """From scores of outcomes."""
+        return cls(RankedScores.of(scored[0], weights))
 
     @property
     def size(self) -> int:

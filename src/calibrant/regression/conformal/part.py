@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
 from ..._checks import Array
 from ..._later import Pending, later
 from ...calibration import normal_scores
+from ...calibration.labels import Rows
 from ...calibration.threads import one_thread
 from ...distributions import Distribution
 from ...distributions.guaranteed import Ends, Guaranteed
@@ -37,16 +38,6 @@ class Part:
     shape: QuantileCalibrator | None
     rows: float
 
-    @classmethod
-    def learn(cls, law: Distribution, y: Array, weights: Array | None, how: tuple[str, str, tuple[float, ...]]) -> Self:
-        """From forecasts, outcomes and weights; ``how`` are score, map and coverages."""
-        score, map, coverages = how
-        kind, more = BY_SCORE[score], (coverages,) if score == "cqr" else ()
-        ends: Ends = kind.of(law, y, weights, *more)
-        rows = float(len(y) if weights is None else weights.sum())
-        shape: Any = None if map == "identity" else Pending(_shape, law, y, weights, map, two_sided=score in TWO_SIDED)
-        return cls(ends, shape, rows)
-
     def __getstate__(self) -> dict[str, Any]:
         """What is learned, without the rows."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -68,8 +59,49 @@ class Part:
         return seen.map  # type: ignore[no-any-return]
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Rows kept aside, each scored once, whatever groups it belongs to."""
+
+    law: Distribution
+    y: Array
+    weights: Array | None
+    how: tuple[str, str, tuple[float, ...]]
+    scored: tuple[Array, ...]
+
+    @classmethod
+    def of(
+        cls, law: Distribution, y: Array, weights: Array | None, score: str, map: str, coverages: tuple[float, ...]
+    ) -> Self:
+        """Forecasts, outcomes and weights; the score, the kind of map and the coverages that are asked for."""
+        scored = BY_SCORE[score].scored(law, y, *_more(score, coverages))
+        return cls(law, y, weights, (score, map, coverages), scored)
+
+    def part(self, rows: Rows | None = None) -> Part:
+        """What some of the rows teach, or all."""
+        score, map, coverages = self.how
+        scored, weights = self.scored, self.weights
+        if rows is not None:
+            scored, weights = tuple(each[rows] for each in scored), None if weights is None else weights[rows]
+        ends: Ends = BY_SCORE[score].of(scored, weights, *_more(score, coverages))
+        mass = float(len(scored[0]) if weights is None else weights.sum())
+        return Part(ends, None if map == "identity" else cast(Any, Pending(self._shape, rows)), mass)
+
+    def _shape(self, rows: Rows | None) -> QuantileCalibrator:
+        """The map of the scores; of those without a sign, of both signs, about the median."""
+        score, map, _ = self.how
+        law, y, weights = self.law, self.y, self.weights
+        if rows is not None:
+            law, y, weights = law[rows], y[rows], None if weights is None else weights[rows]
+        return _shape(law, y, weights, map, two_sided=score in TWO_SIDED)
+
+
+def _more(score: str, coverages: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
+    """What conformalised quantiles ask for besides."""
+    return (coverages,) if score == "cqr" else ()
+
+
 def _shape(law: Distribution, y: Array, weights: Array | None, map: str, *, two_sided: bool) -> QuantileCalibrator:
-    """The map of the scores; of those without a sign, of both signs, about the median."""
     z, w = normal_scores(law, y, weights)
     if two_sided:
         z, w = _both_signs(np.abs(z), np.ones(len(z)) if w is None else w, by_ranks=map == "ecdf")
