@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from ..numerics.blocks import BLOCK, column_blocks, row_blocks
 from .base import Parametric, across
 
 _FEW = 4  # columns that are worked out one by one
-_LOOK = 4 * BLOCK  # rows that are looked at together
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
@@ -155,34 +153,14 @@ class LocationScale(Parametric):
 
 
 def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
-    """Give a law copies of two plain columns that are looked at while the cache has them; False where it got none."""
+    """Give a law copies of two plain columns, of finite locations and positive scales; False where it got none."""
     if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape and loc.flags.writeable):
         return False  # there is something to read, or nothing to copy
-    copies = _few_copies(loc, scale) if len(loc) <= _LOOK else _many_copies(loc, scale)
-    if copies is None:
-        return False
-    for copy in copies:
-        copy.setflags(write=False)
-    mine = vars(law)
-    mine["loc"], mine["scale"] = copies
-    return True
-
-
-def _few_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
-    """Copies of finite locations and of finite, positive scales; None of others."""
     loc, scale = loc.copy(), scale.copy()
-    sound = is_finite(loc) and is_finite(scale) and (scale.size == 0 or scale.item(scale.argmin()) > 0)
-    return (loc, scale) if sound else None
-
-
-def _many_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
-    """The same, made and looked at block by block; None of vast ones too."""
-    out, total = np.empty((2, len(loc))), 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_blocks(len(loc), block=_LOOK):
-            a, b = out[:, rows]
-            a[:], b[:] = loc[rows], scale[rows]
-            total += a.dot(b)
-            if not b[b.argmin()] > 0:
-                return None
-    return (out[0], out[1]) if math.isfinite(total) else None  # an infinite or missing one makes the sum so
+    if not is_finite(loc) or not is_finite(scale) or (scale.size and not scale.item(scale.argmin()) > 0):
+        return False
+    loc.setflags(write=False)
+    scale.setflags(write=False)
+    mine = vars(law)
+    mine["loc"], mine["scale"] = loc, scale
+    return True

@@ -55,8 +55,13 @@ class LogNormal(Parametric):
 
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Normal scores; -inf for y <= 0."""
-        with np.errstate(over="ignore"):
-            z = _log(y) - across(self.loc, y)
+        with np.errstate(over="ignore", divide="ignore"):
+            z = _log(y)
+            if z.ndim == 1:  # one for each row
+                z -= self.loc
+                z /= self.scale
+                return z
+            z = z - across(self.loc, y)
             z /= across(self.scale, y)
         return z
 
@@ -90,13 +95,15 @@ class LogNormal(Parametric):
 
 
 def _log(y: Array) -> Array:
+    """Logs of what is above 0, and -inf; a new array."""
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(y, 0.0))
+        above = np.maximum(y, 0.0)
+        return np.log(above, out=above if above.ndim else None)
 
 
 def _crps(law: LogNormal, y: Array) -> Array:
-    z, scale = law.to_normal(y), law.scale
     with np.errstate(over="ignore", invalid="ignore"):
+        z, scale = law.to_normal(y), law.scale
         out = _balance(z)
         out *= y
         out -= _part_of_mean(law, z)
@@ -111,17 +118,21 @@ def _crps(law: LogNormal, y: Array) -> Array:
 def _part_of_mean(law: LogNormal, z: Array) -> Array:
     """The mean times what stands in brackets, doubled; in logs where a factor may overflow or the sum may vanish."""
     scale = law.scale
-    log_mean = np.square(scale)
+    log_mean = scale * scale
     log_mean *= 0.5
     log_mean += law.loc
-    out = _balance(z - scale)
-    half = scale * 0.5
-    out += erf(half, out=half)
-    out *= np.exp(log_mean)
     least, most = _ends(log_mean)
+    far = None
     if max(-least, most) > FAR_LOG_MEAN or _ends(scale)[1] > WIDE:
         far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
-        out[far] = _part_in_logs(log_mean[far], z[far], scale[far])
+        in_logs = _part_in_logs(log_mean[far], z[far], scale[far])
+    room = z - scale
+    out = _balance(room)
+    np.multiply(scale, 0.5, out=room)
+    out += erf(room, out=room)
+    out *= np.exp(log_mean, out=log_mean)
+    if far is not None:
+        out[far] = in_logs
     return out
 
 
