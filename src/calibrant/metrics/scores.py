@@ -14,7 +14,7 @@ from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
-from .stated import interval_ends, is_stated, quantile_columns, stated_intervals, stated_quantiles
+from .stated import interval_ends, is_stated, quantile_columns, stated_ends, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
@@ -278,7 +278,7 @@ def interval_score(
     23.0
     """
     if is_stated(dist, ("low", "high"), low=low, high=high):
-        dist = stated_intervals(low, high, coverage)[1]
+        dist = stated_ends(low, high, coverage)
     alpha = 1 - probability(0.9 if coverage is None else coverage, "coverage")
 
     def score(law: Distribution, y: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import Array, column_names, finite, nonempty, probabilities, to_array
 from ..adapters.names import level_of
-from ..distributions.tables.intervals import interval_columns
+from ..distributions.tables.intervals import ends, interval_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +51,23 @@ def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
     return dist is None
 
 
-def stated_intervals(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Stated]:
-    """Levels and quantiles that intervals give: lower ends, upper ends, median."""
+def stated_ends(low: Any, high: Any, coverage: Any) -> Stated:
+    """The ends of one interval a row."""
+    _told(coverage)
+    lower, upper = ends(low, high)
+    if lower.shape[1] != 1:
+        raise ValueError(f"`coverage` must be one number for each of {lower.shape[1]} intervals a row; got 1.")
+    return Stated((lower[:, 0], upper[:, 0]))
+
+
+def _told(coverage: Any) -> None:
     if coverage is None:
         raise TypeError("`coverage` is missing: the probability that the intervals are meant to hold, 0.9 say.")
+
+
+def stated_intervals(low: Any, high: Any, coverage: Any, median: Any = None) -> tuple[Array, Stated]:
+    """Levels and quantiles that intervals give: lower ends, upper ends, median."""
+    _told(coverage)
     levels, columns = interval_columns(low, high, coverage, median)
     return levels, Stated(columns)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._checks import Array, column, complain, finite, index_of, probabilities, to_array
 from ..._types import Numbers
+from ...numerics.blocks import BLOCK, row_blocks
 from .quantiles import Quantiles
 
 
@@ -74,15 +75,31 @@ def interval_columns(low: Any, high: Any, coverage: Any, median: Any = None) -> 
 
 def ends(low: Any, high: Any) -> tuple[Array, Array]:
     """Lower and upper ends as tables (n, k) of one shape, finite, and in this order."""
-    lower, upper = (_table(values, name) for values, name in ((low, "low"), (high, "high")))
-    if lower.shape != upper.shape:
+    lower, upper = _table(low, "low"), _table(high, "high")
+    alike = lower.shape == upper.shape
+    if alike and _widths_are_sound(lower, upper):
+        return lower, upper
+    for values, name in ((lower, "low"), (upper, "high")):
+        finite(values, name)
+    if not alike:
         raise ValueError(f"`low` and `high` must have one shape; got {lower.shape} and {upper.shape}.")
     complain("low", "at most `high`", lower, lower > upper, "Arguments in the wrong order?")
     return lower, upper
 
 
+def _widths_are_sound(lower: Array, upper: Array) -> bool:
+    """Whether no width is below 0, missing or infinite, as those of ends are that have a fault; one pass."""
+    for rows in row_blocks(len(lower), lower.shape[1], BLOCK):
+        with np.errstate(over="ignore", invalid="ignore"):
+            width = (upper[rows] - lower[rows]).ravel("K")
+        if width.size and not (width.item(width.argmin()) >= 0 and width.item(width.argmax()) < np.inf):
+            return False
+    return True
+
+
 def _table(values: Any, name: str) -> Array:
-    table = finite(to_array(values, name), name)
+    table = to_array(values, name)
     if table.ndim not in (1, 2):
+        finite(table, name)
         raise ValueError(f"`{name}` must be (n,), or (n, k) for k intervals a row; got shape {table.shape}.")
     return table[:, None] if table.ndim == 1 else table
