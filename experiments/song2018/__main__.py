@@ -70,7 +70,7 @@ def _pairs(
 def _told_of_ours(pairs: Sequence[Pair], options: argparse.Namespace) -> int:
     """The same of the paper's methods as calibrant's defaults."""
     claims = list(ours.verdict(pairs)) if pairs else ["      no fold is finished"]
-    text = [*page(pairs), "", *(f"- {claim}" for claim in claims)]
+    text = [*page(pairs, " with the defaults of calibrant"), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if pairs and not options.quick:
         write_result(options.out, "ours", ours.result(pairs, claims), text)

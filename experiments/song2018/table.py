@@ -89,9 +89,10 @@ def cell(
     return out
 
 
-def page(pairs: Sequence[Pair]) -> Iterator[str]:
+def page(pairs: Sequence[Pair], methods: str = "") -> Iterator[str]:
     """Markdown: mean ± standard error of the log likelihood, a line a method, a column a number of thresholds."""
-    yield "# Song et al. (2018), figure 6: log likelihood by number of thresholds, mean ± standard error over folds"
+    told = "log likelihood by number of thresholds, mean ± standard error over folds"
+    yield f"# Song et al. (2018), figure 6{methods}: {told}"
     for pair in pairs:
         n = len(pair.scores[NONE])
         yield f"\n## {pair.set} x {pair.base}: {n} {'fold' if n == 1 else 'folds'}\n"
