@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, is_column, is_finite, positive
+from .._checks import Array, finite, is_column, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
@@ -44,6 +45,8 @@ class LocationScale(Parametric):
         return law
 
     def _check(self) -> None:
+        if _are_sound(self.loc, self.scale):
+            return
         finite(self.loc, "loc")
         positive(self.scale, "scale", "Constant predictions? Use ResidualCalibrator.")
 
@@ -154,13 +157,32 @@ class LocationScale(Parametric):
 
 def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
     """Give a law copies of two plain columns, of finite locations and positive scales; False where it got none."""
-    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape and loc.flags.writeable):
-        return False  # there is something to read, or nothing to copy
+    if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
+        return False
+    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
+        return False
     loc, scale = loc.copy(), scale.copy()
-    if not is_finite(loc) or not is_finite(scale) or (scale.size and not scale.item(scale.argmin()) > 0):
+    if not _are_sound(loc, scale):
         return False
     loc.setflags(write=False)
     scale.setflags(write=False)
     mine = vars(law)
     mine["loc"], mine["scale"] = loc, scale
     return True
+
+
+def _are_sound(loc: Array, scale: Array) -> bool:
+    """Whether locations are finite and scales finite and positive; of many rows, no may be said of vast ones too."""
+    if not scale.size:
+        return True
+    each = scale[:1] if scale.strides == (0,) else scale  # one number for all rows is looked at once
+    if not each.item(each.argmin()) > 0:
+        return False
+    if len(loc) <= 4 * BLOCK:  # no step of these can overflow
+        return (
+            each.item(each.argmax()) < math.inf
+            and -math.inf < loc.item(loc.argmin())
+            and loc.item(loc.argmax()) < math.inf
+        )
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
+        return math.isfinite(loc.dot(scale) if each is scale else np.add.reduce(loc) + each[0])
