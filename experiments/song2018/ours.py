@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..cells import claim
+from ..scoreboard import headline
 from .protocol import DEFAULTS
 from .table import ENOUGH, NONE, STACK, Pair
 
@@ -20,38 +21,61 @@ PARTS_ASKED = ("ours", "defaults")
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     """With enough thresholds one of ours beats none on every pair; the stack beats each of ours on every pair."""
-    lost, alone = [], set(OURS)
     for pair in pairs:
-        places = [at for at, count in enumerate(pair.counts) if count >= ENOUGH]
-        best = [max((pair.gain(name, NONE, at), name) for name in OURS) for at in places]
-        told = ", ".join(
-            f"{pair.counts[at]} {name} {gain:+.3f} ±{error:.3f}"
-            for at, ((gain, error), name) in zip(places, best, strict=True)
-        )
+        told = ", ".join(f"{count} {name} {gain:+.3f} ±{error:.3f}" for count, name, gain, error in _best(pair))
         yield f"      {pair.set} x {pair.base}: best of ours over {NONE}, by thresholds: {told}".replace(" ±nan", "")
-        lost += [f"{pair.set} x {pair.base}"] * any(gain <= 0 for (gain, _), _ in best)
-        alone -= {name for name in OURS if any(pair.gain(name, NONE, at)[0] <= 0 for at in places)}
+    lost = [f"{pair.set} x {pair.base}" for pair in pairs if _least(pair) <= 0]
+    alone = [name for name in OURS if all(_least(pair, (name,)) > 0 for pair in pairs)]
     held, where = len(pairs) - len(lost), f"; not on {', '.join(lost)}" if lost else ""
     text = f"with {ENOUGH} thresholds or more one of ours beats {NONE} throughout on {held} of {len(pairs)} pairs"
     yield claim(not lost, text + where)
-    yield f"      by itself on all: {', '.join(sorted(alone)) or 'none'}"
-    yield from _stack(pairs)
+    yield f"      by itself on all: {' and '.join(alone) or 'none'}"
+    behind = [_told(pair) for pair in pairs if _behind(pair)[0] <= 0]
+    held, where = len(pairs) - len(behind), f"; not {'; '.join(behind)}" if behind else ""
+    yield claim(
+        not behind, f"the stack beats each of ours at any number of thresholds on {held} of {len(pairs)} pairs{where}"
+    )
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of ours are picked on them"
 
 
-def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
-    """Each of ours with the thresholds that suit it best on these folds."""
-    behind = []
-    for pair in pairs:
-        best = [(pair.gain(STACK, name, at), name, count) for name in OURS for at, count in enumerate(pair.counts)]
-        (gain, error), name, count = min(best)
-        behind += [f"{pair.set} x {pair.base} {gain:+.3f} ±{error:.3f} to {name} with {count}"] * (gain <= 0)
-    told = f"; not {'; '.join(behind)}".replace(" ±nan", "") if behind else ""
-    text = f"the stack beats each of ours at any number of thresholds on {len(pairs) - len(behind)} of {len(pairs)}"
-    yield claim(not behind, f"{text} pairs{told}")
+def _best(pair: Pair, names: Sequence[str] = OURS) -> list[tuple[int, str, float, float]]:
+    """Of each number of thresholds that is enough, the best method, its gain over none, and the standard error."""
+    places = [at for at, count in enumerate(pair.counts) if count >= ENOUGH]
+    best = [max((pair.gain(name, NONE, at), name) for name in names) for at in places]
+    return [(pair.counts[at], name, *gain) for at, (gain, name) in zip(places, best, strict=True)]
+
+
+def _least(pair: Pair, names: Sequence[str] = OURS) -> float:
+    """The least of these gains."""
+    return min(gain for _, _, gain, _ in _best(pair, names))
+
+
+def _behind(pair: Pair) -> tuple[float, float, str, int]:
+    """The stack's gain over the best of ours with the thresholds that suit it best on these folds."""
+    gains = [(*pair.gain(STACK, name, at), name, count) for name in OURS for at, count in enumerate(pair.counts)]
+    return min(gains)
+
+
+def _told(pair: Pair) -> str:
+    gain, error, name, count = _behind(pair)
+    return f"{pair.set} x {pair.base} {gain:+.3f} ±{error:.3f} to {name} with {count}".replace(" ±nan", "")
 
 
 def result(pairs: Sequence[Pair], claims: Sequence[str]) -> dict[str, Any]:
     """For the results file."""
-    return {"rows": [pair.summary() for pair in pairs], "claims": list(claims)}
+    return {"rows": [pair.summary() for pair in pairs], "claims": list(claims), "headlines": headlines(pairs)}
+
+
+def headlines(pairs: Sequence[Pair]) -> list[dict[str, str]]:
+    """Two lines of the scoreboard."""
+    gains, ahead = [_least(pair) for pair in pairs], [_behind(pair)[0] for pair in pairs]
+    above = [
+        f"{sum(value > 0 for value in values)} of {len(pairs)} pairs, least {min(values):+.3f}"
+        for values in (gains, ahead)
+    ]
+    what = f"figure 6, e-beta and GPC as calibrant has them: gained over none from {ENOUGH} thresholds on"
+    return [
+        headline(what, "above 0", "–", above[0], min(gains) > 0),
+        headline("figure 6, the stack over the best of these", "–", "–", above[1], min(ahead) > 0),
+    ]

@@ -87,7 +87,7 @@ def _of_ours(name="diabetes", stack=0.5, **gains):
         ([{"GPC": 0.1, "beta": 0.2}, {"GPC": 0.3, "beta": -0.1}], ["PASS", "PASS"], "ours, GPC"),
         ([{"GPC": 0.1, "beta": -0.2}, {"GPC": -0.3, "beta": 0.1}], ["PASS", "PASS"], "none"),
         ([{"GPC": 0.1, "beta": 0.2}, {"GPC": -0.3, "beta": 0.0}], ["FAIL", "PASS"], "none"),
-        ([{"GPC": 0.1, "beta": 0.2}, {"GPC": 0.6, "beta": 0.2}], ["PASS", "FAIL"], "ours, GPC, ours, e-beta"),
+        ([{"GPC": 0.1, "beta": 0.2}, {"GPC": 0.6, "beta": 0.2}], ["PASS", "FAIL"], "ours, e-beta and ours, GPC"),
     ],
 )
 def test_what_is_claimed_of_ours(pairs, told, alone):
@@ -105,3 +105,9 @@ def test_folds_of_ours_are_told_in_a_table_of_their_own(tmp_path, monkeypatch, c
     assert code == 0 and not (tmp_path / "figure6.json").exists()
     assert read_result(tmp_path, "ours")["rows"][0]["folds"] == 2
     assert "16 ours, e-beta +0.500" in capsys.readouterr().out
+
+
+def test_headlines_of_ours_tell_the_least():
+    pairs = [_of_ours("a", GPC=0.1, **{"e-beta": 0.2}), _of_ours("b", stack=0.05, GPC=0.3, **{"e-beta": -0.1})]
+    told = [(line["best"], line["reached"]) for line in ours.headlines(pairs)]
+    assert told == [("2 of 2 pairs, least +0.200", "yes"), ("1 of 2 pairs, least -0.250", "**no**")]
