@@ -163,13 +163,13 @@ def finite(array: Array, name: str, hint: str = "") -> Array:
 
 def is_finite(array: Array) -> bool:
     """Whether all entries are finite; many, and those of a table's column, are read once unless they are vast."""
-    flat = _each_once(array) if array.ndim == 1 else array.ravel("K")
-    n = flat.size
-    if n > _MANY or flat.strides != _CLOSE:
+    flat = array
+    if flat.strides != _CLOSE or flat.size > _MANY:
+        flat = _each_once(array) if array.ndim == 1 else array.ravel("K")
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(flat.dot(flat)):
                 return True
-    return n == 0 or (flat.item(flat.argmax()) < math.inf and flat.item(flat.argmin()) > -math.inf)
+    return flat.size == 0 or (flat.item(flat.argmax()) < math.inf and flat.item(flat.argmin()) > -math.inf)
 
 
 def _each_once(array: Array) -> Array:

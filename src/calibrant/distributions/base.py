@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from .._checks import Array, count, parameters, probabilities, probability, to_array
+from .._checks import Array, count, is_column, parameters, probabilities, probability, to_array
 from .._types import Numbers
 from ..maps.base import Map, Side, concatenate_maps
 from ..numerics.blocks import BLOCK, row_blocks
@@ -128,8 +128,10 @@ class Distribution(ABC):
 
     def _points(self, values: Any, name: str = "y") -> Array:
         """Points to evaluate at: scalar, (n,), (n, k) or (1, k)."""
-        y = to_array(values, name)
         n = len(self)
+        if is_column(values) and len(values) == n:  # as nearly always
+            return values  # type: ignore[no-any-return]
+        y = to_array(values, name)
         if y.ndim > 2 or (y.ndim >= 1 and y.shape[0] != n and not (y.ndim == 2 and y.shape[0] == 1)):
             raise ValueError(
                 f"`{name}` must be a scalar, ({n},), ({n}, k) or (1, k) for {n} forecasts; got shape {y.shape}. "

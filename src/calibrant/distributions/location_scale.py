@@ -159,7 +159,7 @@ def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
     """Give a law copies of two plain columns, of finite locations and positive scales; False where it got none."""
     if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
         return False
-    if not (is_column(loc) and is_column(scale) and loc.shape == scale.shape):
+    if not (is_column(loc) and is_column(scale) and len(loc) == len(scale)):
         return False
     loc, scale = loc.copy(), scale.copy()
     if not _are_sound(loc, scale):

@@ -38,7 +38,8 @@ def paired(y_true: Any, dist: Any, sample_weight: Any = None) -> tuple[Array, Di
     plain = is_column(y_true) and y_true.size and is_finite(y_true)  # as nearly always
     y = y_true if plain else nonempty(column(y_true, "y_true"), "y_true")
     law: Any = dist if hasattr(dist, "from_normal") else lent_distribution(dist)  # of a law, or stated
-    same_length(y, "y_true", len(law))
+    if len(y) != len(law):
+        same_length(y, "y_true", len(law))
     return (y, law, None) if sample_weight is None else with_weight(y, law, sample_weights(sample_weight, len(y)))
 
 

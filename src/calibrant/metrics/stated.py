@@ -42,6 +42,11 @@ def interval_ends(forecasts: Any, coverage: float) -> Iterable[Array]:
 
 def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
     """Whether forecasts are given by name and not as laws; both, or not all that is needed, is an error."""
+    for name in needed:
+        if named[name] is None or dist is not None:
+            break
+    else:
+        return True
     given = [name for name, value in named.items() if value is not None]
     if dist is not None and given:
         raise TypeError(f"give either forecasts or `{given[0]}`, not both.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -89,12 +90,12 @@ def ends(low: Any, high: Any) -> tuple[Array, Array]:
 
 def _widths_are_sound(lower: Array, upper: Array) -> bool:
     """Whether no width is below 0, missing or infinite, as those of ends are that have a fault; one pass."""
-    for rows in row_blocks(len(lower), lower.shape[1], BLOCK):
-        with np.errstate(over="ignore", invalid="ignore"):
-            width = (upper[rows] - lower[rows]).ravel("K")
-        if width.size and not (width.item(width.argmin()) >= 0 and width.item(width.argmax()) < np.inf):
-            return False
-    return True
+    if lower.size > BLOCK and len(lower) > 1:
+        blocks = row_blocks(len(lower), lower.shape[1], BLOCK)
+        return all(_widths_are_sound(lower[rows], upper[rows]) for rows in blocks)
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = (upper - lower).ravel("K")
+    return width.size == 0 or (width.item(width.argmin()) >= 0 and width.item(width.argmax()) < math.inf)
 
 
 def _table(values: Any, name: str) -> Array:
