@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
 _CLOSE = (8,)  # strides of numbers that follow each other
-_MANY = 65_536  # numbers that are not read twice
+MANY = 65_536  # numbers that are not read twice
 
 MOST_EACH = 1e3  # rows that one point may stand for, on average, in fits
 COPIES, FEW_OUTCOMES = 3.0, 3.0  # rows that a vast weight counts as, where a forecast has so few outcomes
@@ -164,7 +164,7 @@ def finite(array: Array, name: str, hint: str = "") -> Array:
 def is_finite(array: Array) -> bool:
     """Whether all entries are finite; many, and those of a table's column, are read once unless they are vast."""
     flat = array
-    if flat.strides != _CLOSE or flat.size > _MANY:
+    if flat.strides != _CLOSE or flat.size > MANY:
         flat = _each_once(array) if array.ndim == 1 else array.ravel("K")
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(flat.dot(flat)):

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calibrant import Intervals, QuantileCalibrator, Quantiles, ScaleCalibrator, as_distribution, concatenate
+from calibrant import Intervals, QuantileCalibrator, Quantiles, ScaleCalibrator, as_distribution, concatenate, metrics
+from calibrant.distributions.tables.intervals import BLOCK, ends
 
 
 def test_one_interval_is_the_normal_law_with_these_ends(rng):
@@ -64,3 +65,31 @@ def test_the_index_is_kept_and_laws_join():
 def test_what_is_refused_and_why(arguments, message):
     with pytest.raises(ValueError, match=message):
         Intervals(*arguments)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, np.asfortranarray])
+@pytest.mark.parametrize(("rows", "k"), [(5, 2), (BLOCK, 3), (2, BLOCK)])
+def test_ends_are_looked_at_in_every_row(rows, k, layout):
+    low, high = np.zeros((rows, k)), np.ones((rows, k))
+    assert [table.shape for table in ends(layout(low), layout(high))] == [(rows, k)] * 2
+    assert ends(layout(low - 1.5e308), layout(high * 1.5e308))[0][0, 0] == -1.5e308  # vast, but in order
+    for at in ((0, k - 1), (rows - 1, 0)):
+        for name, table, value in (
+            ("low", low, 2.0),
+            ("low", low, np.nan),
+            ("high", high, np.inf),
+            ("low", low, -np.inf),
+        ):
+            spoiled = table.copy()
+            spoiled[at] = value
+            given = (spoiled, high) if name == "low" else (low, spoiled)
+            rule = "at most `high`" if value == 2.0 else "finite"
+            with pytest.raises(
+                ValueError, match=rf"`{name}` must be {rule}; 1 of {rows * k} .* {name}\[{at[0]}, {at[1]}\]"
+            ):
+                ends(*map(layout, given))
+
+
+def test_one_interval_a_row_is_asked_for():
+    with pytest.raises(ValueError, match="`coverage` must be one number for each of 2 intervals a row; got 1"):
+        metrics.interval_score([0.5], low=[[0.0, 0.2]], high=[[1.0, 0.8]], coverage=0.9)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Array, finite, is_column, positive
+from .._checks import MANY, Array, finite, is_column, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
@@ -178,7 +178,7 @@ def _are_sound(loc: Array, scale: Array) -> bool:
     each = scale[:1] if scale.strides == (0,) else scale  # one number for all rows is looked at once
     if not each.item(each.argmin()) > 0:
         return False
-    if len(loc) <= 4 * BLOCK:  # no step of these can overflow
+    if len(loc) <= MANY:  # no step of these can overflow
         return (
             each.item(each.argmax()) < math.inf
             and -math.inf < loc.item(loc.argmin())

@@ -51,10 +51,8 @@ def sharpness(
     >>> metrics.sharpness([0.2, -0.7], Normal([0.0, 0.0], [1.0, 3.0]), kind="std")
     2.0
     """
-    if kind != "var":
-        one_of(kind, "kind", ("var", "std"))
-    if sample_weight is not None:
-        no_weights_per_row(sample_weight, per_row)
+    one_of(kind, "kind", ("var", "std"))
+    no_weights_per_row(sample_weight, per_row)
     if dist is None:
         law = as_distribution(y_true)
         weights = sample_weights(sample_weight, len(law))

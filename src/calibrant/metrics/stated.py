@@ -42,18 +42,15 @@ def interval_ends(forecasts: Any, coverage: float) -> Iterable[Array]:
 
 def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
     """Whether forecasts are given by name and not as laws; both, or not all that is needed, is an error."""
-    for name in needed:
-        if named[name] is None or dist is not None:
-            break
-    else:
-        return True
-    given = [name for name, value in named.items() if value is not None]
-    if dist is not None and given:
-        raise TypeError(f"give either forecasts or `{given[0]}`, not both.")
-    missing = [f"`{name}`" for name in needed if name not in given]
-    if dist is None and missing:
+    if dist is not None:
+        given = [name for name, value in named.items() if value is not None]
+        if given:
+            raise TypeError(f"give either forecasts or `{given[0]}`, not both.")
+        return False
+    missing = [f"`{name}`" for name in needed if named[name] is None]
+    if missing:
         raise TypeError(f"give forecasts, or {' and '.join(f'`{name}`' for name in needed)}; {missing[0]} is missing.")
-    return dist is None
+    return True
 
 
 def stated_ends(low: Any, high: Any, coverage: Any) -> Stated:

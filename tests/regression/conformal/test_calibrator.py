@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from copy import deepcopy
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from calibrant import (
     Normal,
     PlattCalibrator,
     PointCalibrator,
+    Poisson,
     QuantileCalibrator,
     ResidualCalibrator,
     ScaleCalibrator,
@@ -310,3 +312,27 @@ def test_maps_that_are_learned_late_are_learned_from_what_fit_was_given(rng, rea
     some = {name: labels[:4] for name, labels in beside.items()}
     said = [each.transform(read(new), **some).quantiles([0.1, 0.5, 0.8]) for each in (kept, calibrator)]
     assert np.array_equal(*said)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("score", "map"), [("signed", "step"), *product(("absolute", "signed", "cqr", "density"), ("identity", "spline"))]
+)
+@pytest.mark.parametrize("family", [Normal, Poisson])
+def test_a_group_learns_from_its_rows_alone_what_it_would_by_itself(family, score, map, weighted, rng):
+    n = 240
+    mu = rng.gamma(4.0, 2.0, n)
+    law = family(mu) if family is Poisson else Normal(mu, 1 + mu / 4)
+    y = rng.poisson(2 * mu).astype(float)
+    groups = rng.permutation(np.repeat(["a", "b", "c"], [120, 80, 40]))
+    w = rng.integers(1, 4, n) if weighted else None
+    options = {"score": score, "map": map, "coverage": [0.5, 0.9]}
+    made = ConformalCalibrator(by="groups", **options).fit(law, y, groups=groups, sample_weight=w)
+    together = made.transform(law, groups=groups)
+    for name in "abc":
+        mine = groups == name
+        alone = ConformalCalibrator(**options).fit(law[mine], y[mine], sample_weight=w[mine] if weighted else None)
+        by_itself = alone.transform(law[mine])
+        for coverage in (0.5, 0.9):
+            np.testing.assert_array_equal(together.interval(coverage)[mine], by_itself.interval(coverage))
+        np.testing.assert_allclose(together.cdf(y)[mine], by_itself.cdf(y[mine]), rtol=1e-12)
