@@ -15,9 +15,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from ..cells import RESULTS, Cells, write_result
 from ..data import BUNDLED, data_folder
@@ -26,6 +27,22 @@ from .protocol import BASES, OUTER, PARTS, REPEATS, SETS, THRESHOLDS, WANTED
 from .table import Pair, cell, headlines, page, verdict
 
 QUICK = {"sets": BUNDLED, "bases": "OLS", "thresholds": "8,16", "repeats": 1, "folds": 1}
+
+
+class Table(NamedTuple):
+    """What is told of folds that have these parts: a page, claims about it, and lines of the scoreboard."""
+
+    name: str
+    parts: Sequence[str]
+    methods: str
+    verdict: Callable[[Sequence[Pair]], Iterator[str]]
+    headlines: Callable[[Sequence[Pair]], list[dict[str, str]]]
+
+
+TABLES = (
+    Table("figure6", WANTED, "", verdict, headlines),
+    Table("ours", ours.PARTS, " with the defaults of calibrant", ours.verdict, ours.headlines),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,43 +68,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     for count, name in enumerate(cells.run({} if options.done else tasks, cell, options.jobs), 1):
         print(f"{count:4d} {name}", flush=True)
     asked = set(options.part or WANTED)
-    tables = [(WANTED, _told), (ours.PARTS_ASKED, _told_of_ours)]
-    told = [tell for parts, tell in tables if asked <= set(parts)] or [tell for _, tell in tables]
-    found = {tell: list(_pairs(cells, chosen, counts, parts, options.thresholds)) for parts, tell in tables}
-    return max(tell(found[tell], options) for tell in told)
+    told = [table for table in TABLES if asked <= set(table.parts)] or TABLES
+    return max([_told(table, list(_pairs(cells, chosen, counts, table, options)), options) for table in told])
 
 
 def _pairs(
-    cells: Cells, chosen: Sequence[tuple[str, str]], counts: tuple[int, ...], parts: Sequence[str], named: str
+    cells: Cells, chosen: Sequence[tuple[str, str]], counts: tuple[int, ...], table: Table, options: argparse.Namespace
 ) -> Iterator[Pair]:
-    """The pairs of which some folds have all of these parts."""
+    """The pairs of which some folds have all parts of a table."""
     for name, base in chosen:
-        folds = cells.whole(f"{name}/{base}/{named}", parts)
+        folds = cells.whole(f"{name}/{base}/{options.thresholds}", table.parts)
         if folds:
             yield Pair.of(name, base, counts, folds)
 
 
-def _told_of_ours(pairs: Sequence[Pair], options: argparse.Namespace) -> int:
-    """The same of the paper's methods as calibrant's defaults."""
-    claims = list(ours.verdict(pairs)) if pairs else ["      no fold is finished"]
-    text = [*page(pairs, " with the defaults of calibrant"), "", *(f"- {claim}" for claim in claims)]
-    print("", *text, sep="\n")
-    if pairs and not options.quick:
-        write_result(options.out, "ours", ours.result(pairs, claims), text)
-    return int(any(claim.startswith("FAIL") for claim in claims))
-
-
-def _told(pairs: Sequence[Pair], options: argparse.Namespace) -> int:
+def _told(table: Table, pairs: Sequence[Pair], options: argparse.Namespace) -> int:
     """Print and write what the finished folds say, and draw it."""
-    claims = list(verdict(pairs)) if pairs else ["      no fold is finished"]
-    text = [*page(pairs), "", *(f"- {claim}" for claim in claims)]
+    claims = list(table.verdict(pairs)) if pairs else ["      no fold is finished"]
+    text = [*page(pairs, table.methods), "", *(f"- {claim}" for claim in claims)]
     print("", *text, sep="\n")
     if pairs and not options.quick:
         from .figure6 import draw
 
-        result = {"rows": [pair.summary() for pair in pairs], "claims": claims, "headlines": headlines(pairs)}
-        write_result(options.out, "figure6", result, text)
-        draw(pairs).savefig(options.out / "figure6.png", dpi=60)
+        result = {"rows": [pair.summary() for pair in pairs], "claims": claims, "headlines": table.headlines(pairs)}
+        write_result(options.out, table.name, result, text)
+        draw(pairs).savefig(options.out / f"{table.name}.png", dpi=60)
     return int(any(claim.startswith("FAIL") for claim in claims))
 
 

@@ -8,7 +8,6 @@ has them by default (but for the number of thresholds), on the same folds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ..cells import claim
 from ..scoreboard import headline
@@ -16,7 +15,7 @@ from .protocol import DEFAULTS
 from .table import ENOUGH, NONE, STACK, Pair
 
 OURS = tuple(DEFAULTS)
-PARTS_ASKED = ("ours", "defaults")
+PARTS = ("ours", "defaults")
 
 
 def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -60,11 +59,6 @@ def _behind(pair: Pair) -> tuple[float, float, str, int]:
 def _told(pair: Pair) -> str:
     gain, error, name, count = _behind(pair)
     return f"{pair.set} x {pair.base} {gain:+.3f} ±{error:.3f} to {name} with {count}".replace(" ±nan", "")
-
-
-def result(pairs: Sequence[Pair], claims: Sequence[str]) -> dict[str, Any]:
-    """For the results file."""
-    return {"rows": [pair.summary() for pair in pairs], "claims": list(claims), "headlines": headlines(pairs)}
 
 
 def headlines(pairs: Sequence[Pair]) -> list[dict[str, str]]:
