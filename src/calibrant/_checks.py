@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
 _CLOSE = (8,)  # strides of numbers that follow each other
 MANY = 65_536  # numbers that are not read twice
+_FEW = 100  # numbers that are looked at one by one
 
 MOST_EACH = 1e3  # rows that one point may stand for, on average, in fits
 COPIES, FEW_OUTCOMES = 3.0, 3.0  # rows that a vast weight counts as, where a forecast has so few outcomes
@@ -308,6 +309,8 @@ def probabilities(values: Any, name: str, *, open_ends: bool = True) -> Array:
     if type(values) is float and 0 < values < 1:
         return np.array([values])
     array = np.atleast_1d(to_array(values, name))
+    if array.size <= _FEW and all(0 < value < 1 for value in array.ravel().tolist()):  # as nearly always
+        return array
     if open_ends:
         complain(name, "strictly between 0 and 1", array, ~((array > 0) & (array < 1)), "Percent? Divide by 100.")
     else:

@@ -145,6 +145,24 @@ def test_a_split_with_test_rows_of_one_class(two):
     assert len(model.calibrators_) == 3
 
 
+def test_the_mean_of_the_folds_leaves_what_each_made(two):
+    class Remembers(BaseEstimator):
+        def fit(self, scores, y, sample_weight=None):
+            return self
+
+        def transform(self, scores):
+            self.made_ = np.asarray(scores).copy()
+            return self.made_
+
+    X, y, X_new, _ = two
+    model = CalibratedClassifier(LogisticRegression(), Remembers(), ensemble=True, cv=3).fit(X, y)
+    found = model.predict_proba(X_new)
+    each = [fold.predict_proba(X_new) for fold in model.estimators_]
+    np.testing.assert_allclose(found, np.mean(each, axis=0), rtol=1e-14)
+    for fold, calibrator in zip(each, model.calibrators_, strict=True):
+        np.testing.assert_array_equal(calibrator.made_, fold)
+
+
 def test_a_calibrator_of_the_users(two):
     class Halfway(BaseEstimator):
         def fit(self, scores, y, sample_weight=None):

@@ -8,7 +8,7 @@ import pytest
 from calibrant import Laplace, LogNormal, Normal
 from calibrant._checks import MANY, is_finite
 
-SIZES = (3, MANY, MANY + 3)
+SIZES = (3, MANY, MANY + 3, MANY + 40_001)
 
 
 def _columns(n, frozen):

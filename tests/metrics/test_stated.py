@@ -86,6 +86,21 @@ def test_weighted_interval_score_by_its_formula(data):
     np.testing.assert_allclose(without, sum(scores) / 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("far", [0.0, 1e8])
+@pytest.mark.parametrize("median", [True, False])
+def test_weighted_interval_score_is_twice_the_pinball_loss(far, median):
+    n, c = 20_000, np.array([0.5, 0.98])  # more rows than a block
+    law = Normal(np.linspace(-2.0, 2.0, n) + far, np.linspace(0.1, 3.0, n))
+    y = law.loc + 4.0 * np.sin(np.arange(n))  # inside all, between and outside, below and above
+    levels = np.concatenate([0.5 - c / 2, 0.5 + c / 2, [0.5] * median])
+    table = law.quantiles(levels)
+    named = {"low": table[:, :2], "high": table[:, 2:4], "coverage": c} | ({"median": table[:, 4]} if median else {})
+    expected = 2 * metrics.pinball_loss(y, quantiles=table, levels=levels, per_row=True)
+    for given in [named, {"dist": law, "coverage": c}] if median else [named]:
+        given = {"per_row": True} | given
+        np.testing.assert_allclose(metrics.weighted_interval_score(y, **given), expected, rtol=1e-12)
+
+
 def test_weighted_interval_score_nears_the_crps(data):
     y, law = data
     fine = metrics.weighted_interval_score(y, law, coverage=np.arange(1, 2000) / 2000)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,8 +151,7 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         """Calibrated probabilities (n, K), the columns in the order of ``classes_``."""
         self._check_features(X)
         pairs = zip(self.estimators_, self.calibrators_, strict=True)
-        each = [self._calibrated(calibrator, self._reading(model, X), groups, X) for model, calibrator in pairs]
-        return each[0] if len(each) == 1 else np.asarray(reduce(np.add, each) / len(each))
+        return _mean(self._calibrated(calibrator, self._reading(model, X), groups, X) for model, calibrator in pairs)
 
     def _calibrated(self, calibrator: Any, scores: ClassScores, groups: Any, X: Any) -> Array:
         return _probabilities(calibrator, apply_calibrator(calibrator, scores, groups, X), self.classes_)
@@ -172,6 +170,14 @@ class CalibratedClassifier(ClassifierMixin, CalibratedEstimator):
         if self.decision is not None:
             return np.asarray(self.decision_.predict(probabilities))
         return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+
+def _mean(tables: Iterator[Array]) -> Array:
+    """The mean of tables, of which no more than one is kept beside their sum."""
+    total, count = next(tables), 1
+    for count, table in enumerate(tables, 2):
+        total = total + table if count == 2 else np.add(total, table, out=total)  # the first may be somebody's
+    return total if count == 1 else np.divide(total, count, out=total)
 
 
 def _at_least_two(sample: Sample) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from ..numerics.blocks import BLOCK, column_blocks, row_blocks
 from .base import Parametric, across
 
 _FEW = 4  # columns that are worked out one by one
+_ONE_THREAD = 10_000  # numbers up to which products of columns stay in one thread
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
@@ -161,13 +162,17 @@ def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
         return False
     if not (is_column(loc) and is_column(scale) and len(loc) == len(scale)):
         return False
-    loc, scale = loc.copy(), scale.copy()
-    if not _are_sound(loc, scale):
+    if len(loc) > MANY:
+        made = _sound_copies(loc, scale)
+    else:
+        few = loc.copy(), scale.copy()
+        made = few if _are_sound(*few) else None
+    if made is None:
         return False
-    loc.setflags(write=False)
-    scale.setflags(write=False)
+    made[0].setflags(write=False)
+    made[1].setflags(write=False)
     mine = vars(law)
-    mine["loc"], mine["scale"] = loc, scale
+    mine["loc"], mine["scale"] = made
     return True
 
 
@@ -186,3 +191,15 @@ def _are_sound(loc: Array, scale: Array) -> bool:
         )
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
         return math.isfinite(loc.dot(scale) if each is scale else np.add.reduce(loc) + each[0])
+
+
+def _sound_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
+    """Copies of many rows, looked at while they are in the cache; None if some are not sound, or vast."""
+    made = np.empty(len(loc)), np.empty(len(scale))
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
+        for mine, own, given, stretch in column_blocks(_ONE_THREAD, *made, loc, scale):
+            np.copyto(mine, given)
+            np.copyto(own, stretch)
+            if not (own.item(own.argmin()) > 0 and math.isfinite(mine.dot(own))):
+                return None
+    return made

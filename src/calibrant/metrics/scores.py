@@ -14,7 +14,7 @@ from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
 from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
-from .stated import interval_ends, is_stated, quantile_columns, stated_ends, stated_intervals, stated_quantiles
+from .stated import Stated, interval_ends, is_stated, quantile_columns, stated_ends, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
 VIGINTILES = tuple(np.arange(1, 20) / 20)  # 0.05, 0.10, ..., 0.95
@@ -193,7 +193,7 @@ def _mean_pinball(tau: Array, y_true: Any, dist: Any, sample_weight: Any, per_ro
         total /= len(tau)
         return total
 
-    return mean_score(lambda law, y: by_blocks(score, law, y, width=len(tau)), y_true, dist, sample_weight, per_row)
+    return mean_score(lambda law, y: by_blocks(score, law, y, _width(law, tau)), y_true, dist, sample_weight, per_row)
 
 
 def weighted_interval_score(
@@ -240,7 +240,37 @@ def weighted_interval_score(
     else:
         c = nonempty(probabilities(HUB_COVERAGES if coverage is None else coverage, "coverage"), "coverage")
         levels = np.concatenate([0.5 - c / 2, 0.5 + c / 2, [0.5]])
-    return 2 * _mean_pinball(nonempty(levels, "levels"), y_true, dist, sample_weight, per_row)
+    tau, pairs = nonempty(levels, "levels"), len(levels) // 2
+
+    def score(law: Distribution, y: Array) -> Array:
+        columns = tuple(quantile_columns(law, tau))
+        with np.errstate(over="ignore"):
+            total = y - (columns[-1] if len(tau) > 2 * pairs else y)  # from the median, if there is one
+            np.abs(total, out=total)
+            total *= 0.5
+            for level, low, high in zip(tau, columns[:pairs], columns[pairs:], strict=False):
+                loss, minus_width = _misses(low, high, y)  # pinball losses of both ends
+                minus_width *= level
+                loss -= minus_width
+                total += loss
+        total *= 2 / len(tau)
+        return total
+
+    return mean_score(lambda law, y: by_blocks(score, law, y, _width(law, tau)), y_true, dist, sample_weight, per_row)
+
+
+def _width(law: Any, tau: Array) -> int:
+    """How many numbers a row take room while levels are scored: a law's quantiles, of stated ones just the parts."""
+    return 4 if isinstance(law, Stated) else len(tau)
+
+
+def _misses(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+    """How far outcomes are outside their intervals, and the widths of these with a minus sign; two new arrays."""
+    out, above = low - y, y - high
+    minus_width = out + above  # ends may be columns of a table, which are read slowly
+    np.maximum(out, above, out=out)
+    np.maximum(out, 0.0, out=out)
+    return out, minus_width
 
 
 def interval_score(
@@ -284,11 +314,9 @@ def interval_score(
     def score(law: Distribution, y: Array) -> Array:
         low, high = interval_ends(law, 1 - alpha)
         with np.errstate(over="ignore"):
-            out, width = low - y, y - high
-            np.maximum(out, width, out=out)
-            np.maximum(out, 0.0, out=out)
+            out, minus_width = _misses(low, high, y)
             out *= 2 / alpha
-            out += np.subtract(high, low, out=width)
+            out -= minus_width
         return out
 
     return mean_score(lambda law, y: by_blocks(score, law, y, width=2), y_true, dist, sample_weight, per_row)

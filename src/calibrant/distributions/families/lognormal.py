@@ -56,13 +56,17 @@ class LogNormal(Parametric):
     def to_normal(self, y: Array, side: Side = "right") -> Array:
         """Normal scores; -inf for y <= 0."""
         with np.errstate(over="ignore", divide="ignore"):
-            z = _log(y)
-            if z.ndim == 1:  # one for each row
-                z -= self.loc
-                z /= self.scale
-                return z
-            z = z - across(self.loc, y)
+            if y.ndim == 1:
+                return self._scores(y)
+            z = _log(y) - across(self.loc, y)
             z /= across(self.scale, y)
+        return z
+
+    def _scores(self, y: Array) -> Array:
+        """Normal scores of one outcome a row."""
+        z = _log(y)
+        z -= self.loc
+        z /= self.scale
         return z
 
     def from_normal(self, z: Array) -> Array:
@@ -72,7 +76,8 @@ class LogNormal(Parametric):
 
     def log_slope(self, y: Array) -> Array:
         """log dz/dy; -inf for y < 0."""
-        slope = -_log(y) - across(np.log(self.scale), y)
+        with np.errstate(divide="ignore"):
+            slope = -_log(y) - across(np.log(self.scale), y)
         return np.where(y < 0, -np.inf, slope)
 
     def mean(self) -> Array:
@@ -96,18 +101,18 @@ class LogNormal(Parametric):
 
 def _log(y: Array) -> Array:
     """Logs of what is above 0, and -inf; a new array."""
-    with np.errstate(divide="ignore"):
-        above = np.maximum(y, 0.0)
-        return np.log(above, out=above if above.ndim else None)
+    above = np.maximum(y, 0.0)
+    return np.log(above, out=above if above.ndim else None)
 
 
 def _crps(law: LogNormal, y: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        z, scale = law.to_normal(y), law.scale
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        z, scale = law._scores(y), law.scale
+        least, most = _ends(scale)
         out = _balance(z)
         out *= y
-        out -= _part_of_mean(law, z)
-        if _ends(scale)[0] < SMALL_SCALE:
+        out -= _part_of_mean(law, z, wide=most > WIDE)
+        if least < SMALL_SCALE:
             small = scale < SMALL_SCALE
             out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
     if not is_finite(out):
@@ -115,7 +120,7 @@ def _crps(law: LogNormal, y: Array) -> Array:
     return out
 
 
-def _part_of_mean(law: LogNormal, z: Array) -> Array:
+def _part_of_mean(law: LogNormal, z: Array, *, wide: bool) -> Array:
     """The mean times what stands in brackets, doubled; in logs where a factor may overflow or the sum may vanish."""
     scale = law.scale
     log_mean = scale * scale
@@ -123,7 +128,7 @@ def _part_of_mean(law: LogNormal, z: Array) -> Array:
     log_mean += law.loc
     least, most = _ends(log_mean)
     far = None
-    if max(-least, most) > FAR_LOG_MEAN or _ends(scale)[1] > WIDE:
+    if wide or max(-least, most) > FAR_LOG_MEAN:
         far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
         in_logs = _part_in_logs(log_mean[far], z[far], scale[far])
     room = z - scale

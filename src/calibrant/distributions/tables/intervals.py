@@ -90,8 +90,8 @@ def ends(low: Any, high: Any) -> tuple[Array, Array]:
 
 def _widths_are_sound(lower: Array, upper: Array) -> bool:
     """Whether no width is below 0, missing or infinite, as those of ends are that have a fault; one pass."""
-    if lower.size > BLOCK and len(lower) > 1:
-        blocks = row_blocks(len(lower), lower.shape[1], BLOCK)
+    if lower.size > 2 * BLOCK and len(lower) > 1:
+        blocks = row_blocks(len(lower), lower.shape[1], 2 * BLOCK)
         return all(_widths_are_sound(lower[rows], upper[rows]) for rows in blocks)
     with np.errstate(over="ignore", invalid="ignore"):
         width = (upper - lower).ravel("K")
