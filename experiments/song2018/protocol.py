@@ -39,14 +39,15 @@ PUBLISHED: dict[str, Make] = {
     "e-beta": lambda t: DensityCalibrator("beta", thresholds=t, **EMPIRICAL),
     "GPC": lambda t: GPCCalibrator(len(t), **GPC),
 }
+PROBIT: dict[str, Make] = {"GPC, probit": lambda t: GPCCalibrator(len(t), link="probit", **GPC)}  # the paper names both
 DEFAULTS: dict[str, Make] = {
     "ours, e-beta": lambda t: DensityCalibrator(n_thresholds=len(t)),
     "ours, GPC": lambda t: GPCCalibrator(len(t)),
 }
 WITHOUT: dict[str, Callable[[], Calibrator]] = {"ours, stack": StackCalibrator}  # thresholds
-PARTS: dict[str, dict[str, Make]] = {"published": PUBLISHED, "ours": {}, "defaults": DEFAULTS}
+PARTS: dict[str, dict[str, Make]] = {"published": PUBLISHED, "probit": PROBIT, "ours": {}, "defaults": DEFAULTS}
 WANTED = ("published", "ours")  # the defaults of the paper's methods are told where they are done
-ON_A_GRID = ("GPC",)
+ON_A_GRID = ("GPC", *PROBIT)
 
 
 class Part(NamedTuple):

@@ -15,12 +15,24 @@ from calibrant.calibration.pit_watch import unwatched
 from ..cells import claim, known
 from ..data import load
 from ..scoreboard import headline
-from .protocol import ON_A_GRID, PARTS, POINTS, PUBLISHED, WITHOUT, folds, forecast, log_likelihood, parts, thresholds
+from .protocol import (
+    ON_A_GRID,
+    PARTS,
+    POINTS,
+    PROBIT,
+    PUBLISHED,
+    WITHOUT,
+    folds,
+    forecast,
+    log_likelihood,
+    parts,
+    thresholds,
+)
 
 Array = NDArray[np.float64]
 NONE = "uncalibrated"
 STACK = "ours, stack"
-PAPERS = tuple(PUBLISHED)
+PAPERS = (*PUBLISHED, *PROBIT)
 ENOUGH = 16  # thresholds: with fewer the paper's methods mostly lose there too
 
 
@@ -42,13 +54,18 @@ class Pair(NamedTuple):
         gains = self.scores[name][:, at] - self.scores[over][:, at]
         return float(gains.mean()), float(_error(gains[:, None])[0])
 
+    @property
+    def papers(self) -> tuple[str, ...]:
+        """The paper's methods that were run."""
+        return tuple(name for name in PAPERS if name in self.scores)
+
     def best(self, at: int) -> str:
         """The paper's method with the highest mean at the number of thresholds in this place."""
-        return max(PAPERS, key=lambda name: float(self.scores[name][:, at].mean()))
+        return max(self.papers, key=lambda name: float(self.scores[name][:, at].mean()))
 
     def best_of_all(self) -> tuple[str, int]:
         """The paper's method and the place of its number of thresholds that have the highest mean of all."""
-        places = [(name, at) for at in range(len(self.counts)) for name in PAPERS]
+        places = [(name, at) for at in range(len(self.counts)) for name in self.papers]
         return max(places, key=lambda place: float(self.scores[place[0]][:, place[1]].mean()))
 
     def summary(self) -> dict[str, Any]:
@@ -155,8 +172,10 @@ def _by_set(pairs: Sequence[Pair]) -> Iterator[str]:
     gains = {name: _mean_gains(mine) for name, mine in sets.items()}  # (methods, numbers of thresholds)
     enough = [at for at, count in enumerate(pairs[0].counts) if count >= ENOUGH]
     held = [name for name, gain in gains.items() if (gain[:, enough].max(axis=0) > 0).all()]
-    single = [PAPERS[i] for i in range(len(PAPERS)) if all((gain[i, enough] > 0).all() for gain in gains.values())]
-    told = f"{', '.join(single) or 'none'} by itself on all"
+    alone = [
+        name for i, name in enumerate(pairs[0].papers) if all((gain[i, enough] > 0).all() for gain in gains.values())
+    ]
+    told = f"{', '.join(alone) or 'none'} by itself on all"
     text = f"mean of the bases: with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on"
     yield claim(len(held) == len(sets), f"{text} {len(held)} of {len(sets)} sets; {told}")
     ahead = {n: np.mean([p.gain(STACK, NONE, 0)[0] for p in mine]) - gains[n].max() for n, mine in sets.items()}
@@ -168,7 +187,8 @@ def _by_set(pairs: Sequence[Pair]) -> Iterator[str]:
 def _mean_gains(pairs: Sequence[Pair]) -> Array:
     """Gains of the paper's methods over none, mean of bases, (methods, numbers of thresholds)."""
     places = range(len(pairs[0].counts))
-    return np.array([[np.mean([p.gain(name, NONE, at)[0] for p in pairs]) for at in places] for name in PAPERS])
+    each = [[np.mean([p.gain(name, NONE, at)[0] for p in pairs]) for at in places] for name in pairs[0].papers]
+    return np.array(each)
 
 
 def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -183,6 +203,6 @@ def _stack(pairs: Sequence[Pair]) -> Iterator[str]:
     told = f"; not {'; '.join(behind)}" if behind else ""
     text = f"the stack beats each of the paper's methods at any number of thresholds on {len(pairs) - len(behind)} of "
     yield claim(not behind, f"{text}{len(pairs)} pairs{told}")
-    gains = [pair.gain(STACK, name, at)[0] for pair in pairs for name in PAPERS for at in range(len(pair.counts))]
+    gains = [pair.gain(STACK, name, at)[0] for pair in pairs for name in pair.papers for at in range(len(pair.counts))]
     beaten = sum(gain > 0 for gain in gains)
     yield f"      of all methods of the paper, numbers of thresholds and pairs it beats {beaten} of {len(gains)}"

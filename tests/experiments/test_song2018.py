@@ -9,7 +9,7 @@ import pytest
 
 from experiments.cells import read_result
 from experiments.song2018 import __main__ as command
-from experiments.song2018 import ours
+from experiments.song2018 import again, ours
 from experiments.song2018.protocol import PUBLISHED
 from experiments.song2018.table import NONE, STACK, Pair, page, verdict
 
@@ -74,6 +74,32 @@ def test_one_fold_has_no_standard_error():
     pair = Pair.of("diabetes", "OLS", (8, 16), [_cell()])
     assert pair.summary()[NONE] == {"mean": [-3.0, -3.0], "error": [None, None]}
     assert "| uncalibrated | -3.000 ± – | -3.000 ± – |" in "\n".join(page([pair]))
+
+
+def test_fresh_folds_are_told_with_both_links(tmp_path, monkeypatch):
+    asked = []
+
+    def cell(*task):
+        asked.append((task[2], task[4]))
+        return _cell(ours_stack=0.3, GPC=0.2) | {"GPC, probit": [-3.1, -2.75]}
+
+    monkeypatch.setattr(command, "cell", cell)
+    given = ["--sets", "diabetes", "--bases", "OLS,BRR", "--thresholds", "8,16", "--jobs", "1", "--out", str(tmp_path)]
+    parts = [word for part in again.PARTS for word in ("--part", part)]
+    assert command.main([*given, *parts, "--first", "10", "--repeats", "1", "--folds", "1"]) == 0
+    assert sorted(asked) == sorted(((10, 0), part) for part in again.PARTS for _ in range(2))
+    result = read_result(tmp_path, "again")
+    assert "16 GPC, probit +0.250" in result["claims"][0]
+    assert [line["faithful"] for line in result["headlines"]] == ["1 of 1, least +0.250", "2 of 2, least +0.250"]
+    assert [line["best"] for line in result["headlines"]] == ["1 of 1, least +0.050", "2 of 2, least +0.050"]
+    assert [line["reached"] for line in result["headlines"]] == ["yes", "yes"]
+    assert not (tmp_path / "figure6.md").exists()
+
+
+def test_sets_may_hold_where_a_pair_does_not():
+    pairs = [_pair(base="OLS", GPC=0.3, ours_stack=0.4), _pair(base="GPR", GPC=-0.01, ours_stack=0.05)]
+    assert [line["reached"] for line in again.headlines(pairs)] == ["yes", "**no**"]
+    assert again.headlines(pairs)[1]["faithful"] == "1 of 2, least -0.010"
 
 
 def _of_ours(name="diabetes", stack=0.5, **gains):
