@@ -208,13 +208,9 @@ def _fit_fold(
     model: Any, sample: Sample, split: Split, read: Callable[[Any, Any], Any], params: dict[str, Any]
 ) -> Fold:
     train, test = split
-    model = _fitted(model, *_taken(sample, params, train))
-    return Fold(model, test, read(model, _rows_of(sample.X, test)))
-
-
-def _fitted(model: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
-    """The model fitted to rows that nobody keeps."""
-    return model.fit(X, y, **params)
+    (X, y, own), new = _taken(sample, params, train), _rows_of(sample.X, test)
+    model = model.fit(X, y, **own)
+    return Fold(model, test, read(model, new))
 
 
 def clones(estimator: Any) -> Iterator[Any]:

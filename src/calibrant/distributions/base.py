@@ -160,8 +160,8 @@ class Distribution(ABC):
         r"""Log density :math:`-z^2/2 - \frac12\log 2\pi + \log dz/dy`; -inf outside the support."""
         return self._by_blocks(_log_density, self._points(y))
 
-    def _log_loss(self, y: Numbers) -> Array:
-        """Minus the log density, which a law may know as directly."""
+    def _log_loss(self, y: Array) -> Array:
+        """Minus the log density at one checked outcome a row, which a law may know as directly."""
         out = self.logpdf(y)
         return np.negative(out, out=out)
 

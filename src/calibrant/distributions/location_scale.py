@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import MANY, Array, finite, is_column, positive
+from .._checks import MANY, Array, finite, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
+from ..numerics.quiet import OVERFLOWS
 from .base import Parametric, across
 
+_FLOAT = np.dtype(np.float64)
 _FEW = 4  # columns that are worked out one by one
 _ONE_THREAD = 10_000  # numbers up to which products of columns stay in one thread
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
@@ -91,18 +93,20 @@ class LocationScale(Parametric):
 
     def _closed_form(self, kernel: Kernel, y: Array) -> Array:
         """What a kernel makes of standardised outcomes and scales, in place, on cache-sized blocks."""
-        with np.errstate(over="ignore", under="ignore"):
-            if y.ndim != 1:
-                return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
-            if len(y) <= 2 * BLOCK:
-                u = y - self.loc
-                u /= self.scale
-                return kernel(u, self.scale)
-            out = np.empty(len(y))
-            for u, points, loc, scale in column_blocks(2 * BLOCK, out, y, self.loc, self.scale):
-                np.subtract(points, loc, out=u)
-                u /= scale
-                kernel(u, scale)
+        return OVERFLOWS.copy().run(self._worked_out, kernel, y)
+
+    def _worked_out(self, kernel: Kernel, y: Array) -> Array:
+        if y.ndim != 1:
+            return self._by_blocks(lambda law, v: kernel(law.standardised(v), across(law.scale, v)), y)
+        if len(y) <= 2 * BLOCK:
+            u = y - self.loc
+            u /= self.scale
+            return kernel(u, self.scale)
+        out = np.empty(len(y))
+        for u, points, loc, scale in column_blocks(2 * BLOCK, out, y, self.loc, self.scale):
+            np.subtract(points, loc, out=u)
+            u /= scale
+            kernel(u, scale)
         return out
 
     def rescaled(self, factor: Any, shift: Any = 0.0) -> Self:
@@ -158,21 +162,24 @@ class LocationScale(Parametric):
 
 def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
     """Give a law copies of two plain columns, of finite locations and positive scales; False where it got none."""
-    if type(loc) is not np.ndarray or not loc.flags.writeable:  # nothing to copy, or something to read
+    if type(loc) is not np.ndarray or not loc.flags.writeable or loc.ndim != 1:  # nothing to copy, or much to read
         return False
-    if not (is_column(loc) and is_column(scale) and len(loc) == len(scale)):
+    if type(scale) is not np.ndarray or scale.shape != loc.shape or not loc.dtype is scale.dtype is _FLOAT:
         return False
     if len(loc) > MANY:
         made = _sound_copies(loc, scale)
+        if made is None:
+            return False
+        loc, scale = made
     else:
-        few = loc.copy(), scale.copy()
-        made = few if _are_sound(*few) else None
-    if made is None:
-        return False
-    made[0].setflags(write=False)
-    made[1].setflags(write=False)
-    mine = vars(law)
-    mine["loc"], mine["scale"] = made
+        loc, scale = loc.copy(), scale.copy()
+        if not _are_sound(loc, scale):
+            return False
+    loc.setflags(False)  # by position, and without `vars`: each takes a microsecond or two where the cache is cold
+    scale.setflags(False)
+    mine = law.__dict__
+    mine["loc"] = loc
+    mine["scale"] = scale
     return True
 
 

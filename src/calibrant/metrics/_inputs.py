@@ -23,6 +23,7 @@ from .._checks import (
 from ..adapters.registry import lent_distribution
 from ..distributions.base import Distribution
 from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.quiet import NOT_NUMBERS
 
 Forecasts = TypeVar("Forecasts", Distribution, Array)
 Score = Callable[[Distribution, Array], Array]
@@ -68,9 +69,11 @@ def no_weights_per_row(sample_weight: Any, per_row: bool) -> None:
 
 def average(values: Array, weights: Array | None) -> float:
     """Weighted mean of one value per row."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduce(values) / len(values) if weights is None else np.dot(values, weights) / weights.sum()
-    return float(total)
+    return float(NOT_NUMBERS.copy().run(_mean, values, weights))
+
+
+def _mean(values: Array, weights: Array | None) -> Any:
+    return np.add.reduce(values) / len(values) if weights is None else np.dot(values, weights) / weights.sum()
 
 
 def total(y: Array, weights: Array | None) -> float:

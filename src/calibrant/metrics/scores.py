@@ -13,7 +13,8 @@ from ..adapters import as_distribution
 from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ._inputs import average, by_blocks, mean_score, no_weights_per_row, paired
+from ..numerics.quiet import OVERFLOWS
+from ._inputs import Score, average, by_blocks, mean_score, no_weights_per_row, paired
 from .stated import Stated, interval_ends, is_stated, quantile_columns, stated_ends, stated_intervals, stated_quantiles
 
 Mask = NDArray[np.bool_]
@@ -184,16 +185,15 @@ def _mean_pinball(tau: Array, y_true: Any, dist: Any, sample_weight: Any, per_ro
 
     def score(law: Distribution, y: Array) -> Array:
         total = np.zeros(len(y))
-        with np.errstate(over="ignore"):
-            for level, quantile in zip(tau, quantile_columns(law, tau), strict=True):
-                excess = y - quantile
-                below = (level - 1) * excess
-                excess *= level
-                total += np.maximum(excess, below, out=excess)
+        for level, quantile in zip(tau, quantile_columns(law, tau), strict=True):
+            excess = y - quantile
+            below = (level - 1) * excess
+            excess *= level
+            total += np.maximum(excess, below, out=excess)
         total /= len(tau)
         return total
 
-    return mean_score(lambda law, y: by_blocks(score, law, y, _width(law, tau)), y_true, dist, sample_weight, per_row)
+    return _mean_of_differences(score, y_true, dist, sample_weight, per_row, len(tau))
 
 
 def weighted_interval_score(
@@ -244,24 +244,30 @@ def weighted_interval_score(
 
     def score(law: Distribution, y: Array) -> Array:
         columns = tuple(quantile_columns(law, tau))
-        with np.errstate(over="ignore"):
-            total = y - (columns[-1] if len(tau) > 2 * pairs else y)  # from the median, if there is one
-            np.abs(total, out=total)
-            total *= 0.5
-            for level, low, high in zip(tau, columns[:pairs], columns[pairs:], strict=False):
-                loss, minus_width = _misses(low, high, y)  # pinball losses of both ends
-                minus_width *= level
-                loss -= minus_width
-                total += loss
+        total = y - (columns[-1] if len(tau) > 2 * pairs else y)  # from the median, if there is one
+        np.abs(total, out=total)
+        total *= 0.5
+        for level, low, high in zip(tau, columns[:pairs], columns[pairs:], strict=False):
+            loss, minus_width = _misses(low, high, y)  # pinball losses of both ends
+            minus_width *= level
+            loss -= minus_width
+            total += loss
         total *= 2 / len(tau)
         return total
 
-    return mean_score(lambda law, y: by_blocks(score, law, y, _width(law, tau)), y_true, dist, sample_weight, per_row)
+    return _mean_of_differences(score, y_true, dist, sample_weight, per_row, len(tau))
 
 
-def _width(law: Any, tau: Array) -> int:
-    """How many numbers a row take room while levels are scored: a law's quantiles, of stated ones just the parts."""
-    return 4 if isinstance(law, Stated) else len(tau)
+def _mean_of_differences(
+    score: Score, y_true: Any, dist: Any, sample_weight: Any, per_row: bool, levels: int
+) -> float | Array:
+    """The mean of a score that adds up differences, which may overflow, of outcomes and quantiles of so many levels."""
+
+    def by_row(law: Distribution, y: Array) -> Array:
+        width = 4 if isinstance(law, Stated) else levels  # numbers a row that take room: a law's quantiles, or parts
+        return OVERFLOWS.copy().run(by_blocks, score, law, y, width)
+
+    return mean_score(by_row, y_true, dist, sample_weight, per_row)
 
 
 def _misses(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
@@ -313,13 +319,12 @@ def interval_score(
 
     def score(law: Distribution, y: Array) -> Array:
         low, high = interval_ends(law, 1 - alpha)
-        with np.errstate(over="ignore"):
-            out, minus_width = _misses(low, high, y)
-            out *= 2 / alpha
-            out -= minus_width
+        out, minus_width = _misses(low, high, y)
+        out *= 2 / alpha
+        out -= minus_width
         return out
 
-    return mean_score(lambda law, y: by_blocks(score, law, y, width=2), y_true, dist, sample_weight, per_row)
+    return _mean_of_differences(score, y_true, dist, sample_weight, per_row, 2)
 
 
 def log_scores(law: Distribution, y: Array, has_mass: Mask, by_mass: Mask | None = None) -> Array:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
-from ..._checks import Array, finite, is_finite, positive
+from ..._checks import Array, finite, positive
 from ..._types import Numbers
 from ...maps.base import Side
+from ...numerics.quiet import NOT_NUMBERS
 from ...numerics.tails import HALF_LOG_2PI, ROOT_2
 from ..base import Parametric, across
 from ..location_scale import copies_soundly
@@ -106,29 +107,36 @@ def _log(y: Array) -> Array:
 
 
 def _crps(law: LogNormal, y: Array) -> Array:
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        z, scale = law._scores(y), law.scale
-        least, most = _ends(scale)
-        out = _balance(z)
-        out *= y
-        out -= _part_of_mean(law, z, wide=most > WIDE)
-        if least < SMALL_SCALE:
-            small = scale < SMALL_SCALE
-            out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
-    if not is_finite(out):
+    return NOT_NUMBERS.copy().run(_closed_form, law, y)
+
+
+def _closed_form(law: LogNormal, y: Array) -> Array:
+    z, scale = law._scores(y), law.scale
+    least, most = _ends(scale)
+    part, far = _part_of_mean(law, z, wide=most > WIDE)
+    out = _balance(z)
+    out *= y
+    out -= part
+    if least < SMALL_SCALE:
+        small = scale < SMALL_SCALE
+        out[small] = _crps_of_small_scale(law.loc[small], scale[small], z[small], y[small])
+    if far:
         out[np.isnan(out) & ~np.isnan(y)] = np.inf  # the terms overflow only where the score does
     return out
 
 
-def _part_of_mean(law: LogNormal, z: Array, *, wide: bool) -> Array:
-    """The mean times what stands in brackets, doubled; in logs where a factor may overflow or the sum may vanish."""
+def _part_of_mean(law: LogNormal, z: Array, *, wide: bool) -> tuple[Array, bool]:
+    """The mean times what stands in brackets, doubled; in logs where a factor may overflow or the sum may vanish.
+
+    And whether there are such rows.
+    """
     scale = law.scale
     log_mean = scale * scale
     log_mean *= 0.5
     log_mean += law.loc
     least, most = _ends(log_mean)
-    far = None
-    if wide or max(-least, most) > FAR_LOG_MEAN:
+    is_far = wide or max(-least, most) > FAR_LOG_MEAN
+    if is_far:
         far = (np.abs(log_mean) > FAR_LOG_MEAN) | (scale > WIDE)
         in_logs = _part_in_logs(log_mean[far], z[far], scale[far])
     room = z - scale
@@ -136,9 +144,9 @@ def _part_of_mean(law: LogNormal, z: Array, *, wide: bool) -> Array:
     np.multiply(scale, 0.5, out=room)
     out += erf(room, out=room)
     out *= np.exp(log_mean, out=log_mean)
-    if far is not None:
+    if is_far:
         out[far] = in_logs
-    return out
+    return out, is_far
 
 
 def _part_in_logs(log_mean: Array, z: Array, scale: Array) -> Array:

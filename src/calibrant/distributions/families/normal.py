@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import erf
 
 from ..._checks import Array
+from ...numerics.quiet import OVERFLOWS
 from ...numerics.tails import HALF_LOG_2PI
 from ..location_scale import LocationScale
 
@@ -48,8 +49,7 @@ class Normal(LocationScale):
 
     def var(self) -> Array:
         """Variances."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.square(self.scale)
+        return OVERFLOWS.copy().run(np.square, self.scale)
 
     def std(self) -> Array:
         """Standard deviations."""
@@ -59,9 +59,9 @@ class Normal(LocationScale):
         """Closed form."""
         return self._closed_form(_log_density, self._points(y))
 
-    def _log_loss(self, y: Any) -> Array:
+    def _log_loss(self, y: Array) -> Array:
         """Closed form."""
-        return self._closed_form(_log_loss, self._points(y))
+        return self._closed_form(_log_loss, y)
 
     def crps(self, y: Any) -> Array:
         r"""Closed form :math:`\sigma\,[u(2\Phi(u)-1) + 2\varphi(u) - \pi^{-1/2}]` (Gneiting & Raftery 2007, §4.2)."""

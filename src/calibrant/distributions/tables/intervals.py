@@ -10,6 +10,7 @@ import numpy as np
 from ..._checks import Array, column, complain, finite, index_of, probabilities, to_array
 from ..._types import Numbers
 from ...numerics.blocks import BLOCK, row_blocks
+from ...numerics.quiet import NOT_NUMBERS
 from .quantiles import Quantiles
 
 
@@ -93,8 +94,7 @@ def _widths_are_sound(lower: Array, upper: Array) -> bool:
     if lower.size > 2 * BLOCK and len(lower) > 1:
         blocks = row_blocks(len(lower), lower.shape[1], 2 * BLOCK)
         return all(_widths_are_sound(lower[rows], upper[rows]) for rows in blocks)
-    with np.errstate(over="ignore", invalid="ignore"):
-        width = (upper - lower).ravel("K")
+    width = NOT_NUMBERS.copy().run(np.subtract, upper, lower).ravel("K")
     return width.size == 0 or (width.item(width.argmin()) >= 0 and width.item(width.argmax()) < math.inf)
 
 
