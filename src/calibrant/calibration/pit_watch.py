@@ -149,7 +149,7 @@ def halves(n: int) -> NDArray[np.intp]:
 
 def _copies(forecasts: Distribution, y: Array) -> NDArray[np.intp]:
     """The place of each row among those that differ, in sorted order: copies of a row have one place."""
-    z = forecasts._by_blocks(lambda part, v: part.to_normal(v), y)
+    z = forecasts._row_scores(y)
     order = np.lexsort((y, z))
     z, y, out = z[order], y[order], np.empty(len(y), dtype=np.intp)
     new = (z[1:] != z[:-1]) | (y[1:] != y[:-1])

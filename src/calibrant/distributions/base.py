@@ -126,6 +126,10 @@ class Distribution(ABC):
             out[rows] = compute(self[rows], y[rows] if y.ndim and len(y) == n else y)
         return out
 
+    def _row_scores(self, y: Array) -> Array:
+        """Normal scores of one checked outcome a row, block by block."""
+        return self._by_blocks(lambda law, v: law.to_normal(v), y)
+
     def _points(self, values: Any, name: str = "y") -> Array:
         """Points to evaluate at: scalar, (n,), (n, k) or (1, k)."""
         n = len(self)

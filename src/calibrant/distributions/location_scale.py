@@ -19,7 +19,6 @@ from .base import Parametric, across
 
 _FLOAT = np.dtype(np.float64)
 _FEW = 4  # columns that are worked out one by one
-_ONE_THREAD = 10_000  # numbers up to which products of columns stay in one thread
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
 
@@ -173,7 +172,7 @@ def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:
         loc, scale = made
     else:
         loc, scale = loc.copy(), scale.copy()
-        if not _are_sound(loc, scale):
+        if not (len(loc) == 0 or _few_are_sound(loc, scale)):
             return False
     loc.setflags(False)  # by position, and without `vars`: each takes a microsecond or two where the cache is cold
     scale.setflags(False)
@@ -188,23 +187,29 @@ def _are_sound(loc: Array, scale: Array) -> bool:
     if not scale.size:
         return True
     each = scale[:1] if scale.strides == (0,) else scale  # one number for all rows is looked at once
+    if len(loc) <= MANY:
+        return _few_are_sound(loc, each)
     if not each.item(each.argmin()) > 0:
         return False
-    if len(loc) <= MANY:  # no step of these can overflow
-        return (
-            each.item(each.argmax()) < math.inf
-            and -math.inf < loc.item(loc.argmin())
-            and loc.item(loc.argmax()) < math.inf
-        )
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
         return math.isfinite(loc.dot(scale) if each is scale else np.add.reduce(loc) + each[0])
+
+
+def _few_are_sound(loc: Array, scale: Array) -> bool:
+    """The same of at least one row, in steps of which none can overflow."""
+    return (
+        scale.item(scale.argmin()) > 0
+        and scale.item(scale.argmax()) < math.inf
+        and -math.inf < loc.item(loc.argmin())
+        and loc.item(loc.argmax()) < math.inf
+    )
 
 
 def _sound_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
     """Copies of many rows, looked at while they are in the cache; None if some are not sound, or vast."""
     made = np.empty(len(loc)), np.empty(len(scale))
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
-        for mine, own, given, stretch in column_blocks(_ONE_THREAD, *made, loc, scale):
+        for mine, own, given, stretch in column_blocks(2 * BLOCK, *made, loc, scale):
             np.copyto(mine, given)
             np.copyto(own, stretch)
             if not (own.item(own.argmin()) > 0 and math.isfinite(mine.dot(own))):

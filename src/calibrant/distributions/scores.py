@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, complain
+from ..numerics.quiet import OVERFLOWS
 from ..numerics.tails import score_of
 from .base import Distribution
 
@@ -28,7 +29,7 @@ def score_intervals(law: Distribution, y: Array) -> tuple[Array, Array]:
     >>> score_intervals(Poisson([1.0]), np.array([0.0]))
     (array([-inf]), array([-0.337]))
     """
-    right = law._by_blocks(lambda part, v: part.to_normal(v), y)
+    right = law._row_scores(y)
     if not law.has_atoms:
         return right, right
     return np.minimum(law._by_blocks(lambda part, v: part.to_normal(v, "left"), y), right), right
@@ -61,6 +62,8 @@ def normal_scores(
     (array([0.5, 0. ]), None)
     """
     left, right = score_intervals(law, y)
+    if left is right and OVERFLOWS.copy().run(right.dot, right) <= _FARTHEST:  # as nearly always; one pass
+        return right, weights
     farthest = max(-left.min(initial=0.0), right.max(initial=0.0))
     if not np.isfinite(farthest):
         outside = np.isinf(right) & (left == right)  # an atom of probability 1 runs from -inf to inf

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, column_names, finite, nonempty, probabilities, to_array
+from .._checks import Array, column_names, finite, is_column, nonempty, probabilities, to_array
 from ..adapters.names import level_of
-from ..distributions.tables.intervals import ends, interval_columns
+from ..distributions.tables.intervals import ends, interval_columns, widths_are_sound
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,8 @@ def is_stated(dist: Any, needed: tuple[str, ...], **named: Any) -> bool:
 def stated_ends(low: Any, high: Any, coverage: Any) -> Stated:
     """The ends of one interval a row."""
     _told(coverage)
+    if is_column(low) and is_column(high) and low.shape == high.shape and widths_are_sound(low, high):
+        return Stated((low, high))  # as nearly always
     lower, upper = ends(low, high)
     if lower.shape[1] != 1:
         raise ValueError(f"`coverage` must be one number for each of {lower.shape[1]} intervals a row; got 1.")

@@ -43,6 +43,9 @@ class Normal(LocationScale):
     def _standard_log_slope(self, u: Array, z: Array) -> Array:
         return np.zeros(u.shape)
 
+    def _row_scores(self, y: Array) -> Array:
+        return self._closed_form(lambda u, scale: u, y)
+
     def mean(self) -> Array:
         """Expectations."""
         return self.loc.copy()

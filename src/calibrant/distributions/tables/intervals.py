@@ -79,7 +79,7 @@ def ends(low: Any, high: Any) -> tuple[Array, Array]:
     """Lower and upper ends as tables (n, k) of one shape, finite, and in this order."""
     lower, upper = _table(low, "low"), _table(high, "high")
     alike = lower.shape == upper.shape
-    if alike and _widths_are_sound(lower, upper):
+    if alike and widths_are_sound(lower, upper):
         return lower, upper
     for values, name in ((lower, "low"), (upper, "high")):
         finite(values, name)
@@ -89,11 +89,11 @@ def ends(low: Any, high: Any) -> tuple[Array, Array]:
     return lower, upper
 
 
-def _widths_are_sound(lower: Array, upper: Array) -> bool:
+def widths_are_sound(lower: Array, upper: Array) -> bool:
     """Whether no width is below 0, missing or infinite, as those of ends are that have a fault; one pass."""
     if lower.size > 2 * BLOCK and len(lower) > 1:
-        blocks = row_blocks(len(lower), lower.shape[1], 2 * BLOCK)
-        return all(_widths_are_sound(lower[rows], upper[rows]) for rows in blocks)
+        blocks = row_blocks(len(lower), lower.size // len(lower), 2 * BLOCK)
+        return all(widths_are_sound(lower[rows], upper[rows]) for rows in blocks)
     width = NOT_NUMBERS.copy().run(np.subtract, upper, lower).ravel("K")
     return width.size == 0 or (width.item(width.argmin()) >= 0 and width.item(width.argmax()) < math.inf)
 
