@@ -18,6 +18,7 @@ from ..numerics.quiet import OVERFLOWS
 from .base import Parametric, across
 
 _FLOAT = np.dtype(np.float64)
+_SIGN = np.int64(-(2**63))
 _FEW = 4  # columns that are worked out one by one
 Kernel = Callable[[Array, Array], Array]  # it overwrites its first argument, and returns it
 
@@ -157,6 +158,17 @@ class LocationScale(Parametric):
         u = self.standardised(y)
         z = self._standard_to_normal(u)
         return z, self._standard_log_slope(u, z) - across(np.log(self.scale), y)
+
+
+def minus_size(u: Array) -> Array:
+    """-|u| in place, in one step: the bit of the sign is set.
+
+    >>> minus_size(np.array([2.0, -3.0]))
+    array([-2., -3.])
+    """
+    bits = u.view(np.int64)
+    bits |= _SIGN
+    return u
 
 
 def copies_soundly(law: Parametric, loc: Any, scale: Any) -> bool:

@@ -11,7 +11,7 @@ from scipy.special import erf, erfinv, log_ndtr
 
 from ..._checks import Array
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
-from ..location_scale import LocationScale
+from ..location_scale import LocationScale, minus_size
 
 LOG_2 = math.log(2)
 
@@ -70,17 +70,15 @@ class Laplace(LocationScale):
 
 
 def _log_density(u: Array, scale: Array) -> Array:
-    np.abs(u, out=u)
-    np.negative(u, out=u)
+    minus_size(u)
     u -= np.log(scale)
     u -= LOG_2
     return u
 
 
 def _crps(u: Array, scale: Array) -> Array:
-    np.abs(u, out=u)
-    near = np.negative(u)
-    u += np.exp(near, out=near)
+    near = np.exp(minus_size(u))
+    np.subtract(near, u, out=u)
     u -= 0.75
     u *= scale
     return u

@@ -10,7 +10,7 @@ from scipy.special import erf, erfinv, log_expit, log_ndtr
 
 from ..._checks import Array
 from ...numerics.tails import ROOT_2, log_normal_hazard, score_from_log
-from ..location_scale import LocationScale
+from ..location_scale import LocationScale, minus_size
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -78,9 +78,7 @@ def _crps(u: Array, scale: Array) -> Array:
 
 def _add_twice_log1p_exp(u: Array) -> None:
     """From u to |u| + 2 log(1 + exp(-|u|))."""
-    np.abs(u, out=u)
-    more = np.negative(u)
-    np.exp(more, out=more)
+    more = np.exp(minus_size(u))
     np.log1p(more, out=more)
     more *= 2
-    u += more
+    np.subtract(more, u, out=u)
