@@ -102,6 +102,15 @@ def test_sets_may_hold_where_a_pair_does_not():
     assert again.headlines(pairs)[1]["faithful"] == "1 of 2, least -0.010"
 
 
+@pytest.mark.parametrize("gain", [0.1, -0.1, -0.4])
+@pytest.mark.parametrize("lead", [0.3, -0.3])
+def test_the_scoreboard_says_what_the_claims_say(gain, lead):
+    pairs = [_pair(base="OLS", GPC=0.3, ours_stack=0.5), _pair(base="GPR", GPC=gain, ours_stack=gain + lead)]
+    claims = [line.startswith("PASS") for line in verdict(pairs) if line.startswith(("PASS", "FAIL"))]
+    by_pair, by_set = all(claims[:2]), all(claims[2:])
+    assert [line["reached"] == "yes" for line in again.headlines(pairs)] == [by_set, by_pair]
+
+
 def _of_ours(name="diabetes", stack=0.5, **gains):
     out = {f"ours, {key}": [-3.0 - 0.1, -3.0 + gain] for key, gain in gains.items()}
     return Pair.of(name, "OLS", (8, 16), [{NONE: [-3.0, -3.0], STACK: [-3.0 + stack] * 2, **out}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -36,6 +37,26 @@ def test_one_inside_another_and_many_at_once():
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: OVERFLOWS.copy().run(nested, 2), range(40)):
             assert np.isinf(found).all()
+
+
+def test_a_law_of_somebody_else_sees_what_its_owner_has_set():
+    seen, mine = [], ContextVar("mine", default="nothing")
+
+    class Looks(Normal):
+        def quantiles(self, levels):
+            seen.append(mine.get())
+            return super().quantiles(levels)
+
+        def interval(self, coverage):
+            seen.append(mine.get())
+            return super().interval(coverage)
+
+    mine.set("something")
+    law = Looks([0.0, 1.0], [1.0, 2.0])
+    metrics.pinball_loss([0.0, 1.0], law)
+    metrics.weighted_interval_score([0.0, 1.0], law)
+    metrics.interval_score([0.0, 1.0], law)
+    assert set(seen) == {"something"} and len(seen) >= 3
 
 
 @pytest.mark.parametrize("n", [3, 40_000])

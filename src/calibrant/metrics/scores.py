@@ -13,7 +13,6 @@ from ..adapters import as_distribution
 from ..distributions import Censored
 from ..distributions.base import Distribution
 from ..distributions.scores import score_intervals
-from ..numerics.blocks import BLOCK
 from ..numerics.quiet import OVERFLOWS
 from ._inputs import Score, average, by_blocks, mean_score, no_weights_per_row, paired
 from .stated import Stated, interval_ends, is_stated, quantile_columns, stated_ends, stated_intervals, stated_quantiles
@@ -265,10 +264,10 @@ def _mean_of_differences(
     """The mean of a score that adds up differences, which may overflow, of outcomes and quantiles of so many levels."""
 
     def by_row(law: Distribution, y: Array) -> Array:
-        if len(y) <= BLOCK and isinstance(law, Stated):
-            return OVERFLOWS.copy().run(score, law, y)
-        width = 4 if isinstance(law, Stated) else levels  # numbers a row that take room: a law's quantiles, or parts
-        return OVERFLOWS.copy().run(by_blocks, score, law, y, width)
+        if isinstance(law, Stated):  # plain columns, of which only differences take room
+            return OVERFLOWS.copy().run(by_blocks, score, law, y, 4)
+        with np.errstate(over="ignore"):  # a law may be anybody's, and sees what its owner has set
+            return by_blocks(score, law, y, levels)
 
     return mean_score(by_row, y_true, dist, sample_weight, per_row)
 

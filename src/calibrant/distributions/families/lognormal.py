@@ -107,10 +107,10 @@ def _log(y: Array) -> Array:
 
 
 def _crps(law: LogNormal, y: Array) -> Array:
-    return NOT_NUMBERS.copy().run(_closed_form, law, y)
+    return NOT_NUMBERS.copy().run(_plain_crps, law, y)
 
 
-def _closed_form(law: LogNormal, y: Array) -> Array:
+def _plain_crps(law: LogNormal, y: Array) -> Array:
     z, scale = law._scores(y), law.scale
     least, most = _ends(scale)
     part, far = _part_of_mean(law, z, wide=most > WIDE)
