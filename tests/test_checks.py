@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from calibrant import (
     concatenate,
     metrics,
 )
-from calibrant._checks import number, sample_weights, to_array
+from calibrant._checks import number, probabilities, sample_weights, to_array
 
 
 def test_ragged_lists_are_named():
@@ -58,11 +60,14 @@ def test_shares_are_not_frequencies(rng):
         QuantileCalibrator().fit(law, y, sample_weight=np.full(50, 1e-300))
 
 
-def test_outcomes_in_another_unit():
+@pytest.mark.parametrize("far", [1e120, 1e300])  # whose square is finite, and is not
+def test_outcomes_in_another_unit(far):
     law = Normal(np.zeros(3), 1.0)
     for calibrator in (QuantileCalibrator(), QuantileCalibrator("beta"), ScaleCalibrator()):
-        with pytest.raises(ValueError, match=r"within 1e\+100 predicted deviations .* first y\[1\] = 1e\+300"):
-            calibrator.fit(law, [0.0, 1e300, 1.0])
+        with pytest.raises(
+            ValueError, match=r"within 1e\+100 predicted deviations .* first y\[1\] = " + re.escape(str(far))
+        ):
+            calibrator.fit(law, [0.0, far, 1.0])
 
 
 def test_arguments_in_the_wrong_order():
@@ -90,6 +95,16 @@ def test_counts_are_whole_numbers(size):
         for call in several:
             with pytest.raises(ValueError, match=f"`{name}` must be a whole number of at least"):
                 call()
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, 90.0, np.nan])
+@pytest.mark.parametrize("others", [0, 200])
+def test_levels_are_inside_their_ends_few_and_many(level, others):
+    levels = [0.5] * others + [level, 0.9]
+    with pytest.raises(ValueError, match=rf"strictly between 0 and 1; 1 of {others + 2} values is not"):
+        probabilities(levels, "levels")
+    if level in (0.0, 1.0):
+        np.testing.assert_array_equal(probabilities(levels, "levels", open_ends=False), levels)
 
 
 def test_one_coverage_is_one_number():

@@ -79,3 +79,12 @@ def test_both_ways_to_a_score_agree():
     whole, few = Laplace(loc, scale), slice(n - 4, n)
     np.testing.assert_array_equal(whole.crps(y)[few], Laplace(loc[few], scale[few]).crps(y[few]))
     np.testing.assert_array_equal(whole.logpdf(y)[few], Laplace(loc[few], scale[few]).logpdf(y[few]))
+
+
+@pytest.mark.parametrize("law", [Normal, Laplace, LogNormal])
+@pytest.mark.parametrize("n", [3, MANY + 3])
+def test_columns_of_two_lengths_are_refused(law, n):
+    with pytest.raises(ValueError, match=rf"one length; got loc {n}, scale {n - 1}"):
+        law(np.zeros(n), np.ones(n - 1))
+    table = law(np.zeros(n), np.ones((n, 1)))
+    assert table.scale.shape == (n,)
