@@ -16,11 +16,11 @@ Evaluate = Callable[[Array], tuple[float, Array, Product]]  # loss, gradient, pr
 
 _ARMIJO = 1e-4
 _MOST_STEPS, _MOST_HALVINGS, _MOST_PRODUCTS = 100, 30, 500
-_EXACT = 1e-11  # length of a step, in units of the preconditioner, that is rounding; of a large loss its root
+_EXACT = 1e-11  # length of a step that is rounding; of a large loss its root
 _ROUNDING = 1e-12  # of a loss, relative
 
 
-def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
+def newton_cg(evaluate: Evaluate, precondition: Product, start: Array, near: float = _EXACT) -> Array:
     """Minimise a convex loss of an array of parameters.
 
     Parameters
@@ -30,6 +30,8 @@ def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
     precondition : callable
         Product of an approximate inverse Hessian with an array.
     start : array
+    near : float
+        Length of a step, in units of the preconditioner, for a loss of 1, that is not worth taking.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def newton_cg(evaluate: Evaluate, precondition: Product, start: Array) -> Array:
     loss, gradient, product = evaluate(theta)
     for _ in range(_MOST_STEPS):
         size = float(np.sqrt((gradient * precondition(gradient)).sum()))
-        if size <= _EXACT * max(1.0, abs(loss)) ** 0.5:
+        if size <= near * max(1.0, abs(loss)) ** 0.5:
             break
         step = direction(gradient, product, precondition, max(1e-6, min(0.1, size)))
         promised = float((step * gradient).sum())

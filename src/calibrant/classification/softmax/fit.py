@@ -11,6 +11,7 @@ from .problem import SoftmaxProblem
 
 _ROUNDS = 20
 _SETTLED = 0.01  # relative change of the precisions
+_NEAR = 1e-4  # standard deviations from the solution, of a loss of 1, from where its precisions are as good
 _FEW = 4096  # rows that find the neighbourhood of the solution
 _MANY = 16  # classes from which on steps and precisions are taken in turns
 
@@ -47,9 +48,9 @@ def _rounds(problem: SoftmaxProblem, theta: Array, precisions: Array) -> tuple[A
     curvature = problem.blocks(problem.at(theta))
     for _ in range(_ROUNDS):
         used = precisions
-        theta = problem.solve(theta, used, curvature.inverse(used))
+        theta = problem.solve(theta, used, curvature.inverse(used), near=_NEAR)
         curvature = problem.blocks(problem.at(theta))
         precisions, _ = most_probable(problem, theta, curvature.inverse(used).diagonal(), used)
         if (np.abs(precisions - used) <= _SETTLED * used).all():
             break
-    return theta, used
+    return problem.solve(theta, used, curvature.inverse(used)), used

@@ -157,10 +157,10 @@ class SoftmaxProblem:
             total += self.design.curvature(x, weights[:, None] * p * (1 - p))
         return BlockCurvature(total, self.design.groups(self.classes))
 
-    def solve(self, start: Array, precisions: Array, inverse: Inverse) -> Array:
-        """Parameters of least penalised loss; the inverse of a curvature serves as preconditioner."""
+    def solve(self, start: Array, precisions: Array, inverse: Inverse, **near: float) -> Array:
+        """Parameters of least penalised loss, or near them; the inverse of a curvature serves as preconditioner."""
         precision = precisions[self.design.groups(self.classes)]
-        return newton_cg(lambda theta: self.evaluate(theta, precision), inverse, start)
+        return newton_cg(lambda theta: self.evaluate(theta, precision), inverse, start, **near)
 
     def _blocks(self) -> Iterator[tuple[Array, Codes, Array]]:
         step = max(1, _BLOCK // self.classes)
