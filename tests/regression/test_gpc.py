@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.signal import find_peaks
-from scipy.special import ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from calibrant import Normal, Poisson, load, metrics, save
+from calibrant.maps.probability_rows import log_segment_masses
 from calibrant.regression.gpc import GPCCalibrator
 from calibrant.regression.gpc import calibrator as gpc
 from calibrant.regression.gpc.designs import Dense, Products
@@ -21,6 +22,7 @@ from calibrant.regression.gpc.laplace import Evidence, Pairs
 from calibrant.regression.gpc.likelihoods import LIKELIHOODS, Logit
 from calibrant.regression.gpc.pairs import all_pairs, drawn_pairs
 from calibrant.regression.gpc.process import Process
+from calibrant.regression.gpc.projection import log_masses
 
 pytestmark = pytest.mark.usefixtures("laws_only")
 
@@ -132,6 +134,35 @@ def test_bad_settings(name):
 def test_unknown_settings(name):
     with pytest.raises(ValueError, match=f"`{name}` must be one of .*; got 'odd'"):
         GPCCalibrator(**{name: "odd"}).fit(Normal([0.0], 1.0), [1.0])
+
+
+def test_the_weight_of_a_pair_may_be_given():
+    x, y = toy(0, 120)
+    law, small = Normal(0.25 * x, 6.0), {"n_thresholds": 8, "n_basis": 8, "n_grid": 16}
+    chosen = GPCCalibrator(**small).fit(law, y)
+    given = GPCCalibrator(**small, temper=chosen.temper_).fit(law, y)
+    assert given.temper_ == chosen.temper_ and np.array_equal(given.coefficients_, chosen.coefficients_)
+    strong = GPCCalibrator(**small, temper=100).fit(law, y)
+    assert strong.temper_ == 100.0 and np.abs(strong.coefficients_).sum() > np.abs(chosen.coefficients_).sum()
+    with pytest.raises(ValueError, match="`temper` must be a number above 0; got 0"):
+        GPCCalibrator(**small, temper=0).fit(law, y)
+    with pytest.raises(ValueError, match='`temper` must be None where `lengths` is "learn"; got 0.5'):
+        GPCCalibrator(**small, lengths="learn", temper=0.5).fit(law, y)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_maps_of_rows_are_those_of_the_functions_themselves(link):
+    x, y = toy(0, 300)
+    law = Normal(0.25 * x, 6.0)
+    calibrator = GPCCalibrator(24, link=link, temper=1.0).fit(law, y)
+    new = calibrator._mapped(Normal(np.linspace(-9, 9, 37), np.geomspace(0.05, 40, 37)))
+    knots = new.to_normal(calibrator._grid()[None, :])
+    base, found = log_segment_masses(knots), calibrator._rows(new)
+    masses = log_masses(calibrator._probabilities(knots, calibrator._grid(), calibrator.coefficients_), base)
+    some = base > -600
+    np.testing.assert_allclose(
+        (found.log_rise + base)[some], (masses - logsumexp(masses, axis=1)[:, None])[some], atol=1e-7
+    )
 
 
 def test_densities_are_smooth(fitted):
@@ -318,7 +349,7 @@ def test_predictions_on_a_grid_are_the_exact_classifiers(link):
     variance = process.scale**2 - np.sum(cross * np.linalg.solve(K + np.diag(1 / W), cross.T).T, axis=1)
     expected = LIKELIHOODS[link].averaged(mean, variance)
     np.testing.assert_allclose(calibrator.probability(ndtri(q), at), expected, atol=1e-4)
-    table = next(calibrator._probabilities(np.tile(ndtri(q)[:, None], 4), at, calibrator.coefficients_[:, None]))
+    table = calibrator._probabilities(np.tile(ndtri(q)[:, None], 4), at, calibrator.coefficients_)
     np.testing.assert_allclose(np.diag(table), calibrator.probability(ndtri(q), at), atol=1e-12)
 
 

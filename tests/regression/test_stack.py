@@ -122,6 +122,14 @@ def test_more_weight_is_needed_where_few_rows_show_that_the_base_is_wrong(rows, 
         assert (shares[2] > 0) == (share > least)
 
 
+@pytest.mark.parametrize(("behind", "worth"), [(0.0, 1.0), (3.0, np.exp(-1.0)), (900.0, 0.0)])
+def test_favour_fades_with_the_distance_from_the_best(behind, worth):
+    logs = np.array([0.0, 9.0, 9.0 - behind]) / 1000 + np.zeros((1000, 3))
+    (shares,) = ways_to_share(logs, np.ones(1000), np.full(3, True), 1000.0, np.array([0.0, 0.0, 1.0]))
+    trust = np.array([0.1, 0.1, 0.1 + worth])
+    assert np.allclose(shares, kept(best_shares(logs, np.ones(1000), trust), 1000.0, 0.05))
+
+
 @pytest.mark.parametrize("nats", [6.9, 7.3])
 def test_bold_candidates_need_a_base_that_is_clearly_wrong(nats):
     logs = np.array([0.0, -0.001, nats / 1000]) + np.zeros((1000, 3))  # nearly all goes to the third
@@ -449,3 +457,27 @@ def test_many_rows_bring_a_candidate_with_closer_knots(rng, rows, monkeypatch):
     stack = StackCalibrator().fit(Normal(mu, 1.0), mu + rng.normal(size=rows))
     assert ("flow of hats" in stack.weights_) == (rows == 120)
     assert (BOLD in stack.weights_) == (rows < 120)
+
+
+def test_few_rows_bring_a_classifier_unless_they_are_counts():
+    assert stack_calibrator.FEW_ROWS == 500
+    few, more = default_candidates(499), default_candidates(500)
+    assert set(few) - set(more) == {"gpc"} and (few["flow"].penalty, more["flow"].penalty) == (0.1, 1.0)
+    assert "gpc" not in default_candidates(100, densities=False) and "gpc" in usual().weights_
+    mean = np.linspace(1, 9, 60)
+    law = Poisson(mean)
+    stack = StackCalibrator().fit(law, law.sample(1, random_state=0)[:, 0])
+    assert "gpc" not in stack.weights_
+    assert default_candidates().keys() == more.keys()
+
+
+def test_what_a_classifier_adds_is_saved_and_loaded(tmp_path):
+    rng = np.random.default_rng(5)
+    mu = rng.uniform(0, 10, 300)
+    y = np.where(rng.random(300) < 0.5, 3.0, 7.0) + 0.2 * rng.standard_normal(300)  # about two values whatever is said
+    stack = StackCalibrator().fit(Normal(mu, 3.0), y)
+    assert stack.weights_["gpc"] > 0
+    new = Normal([1.0, 5.0, 9.0], 3.0)
+    save(stack, tmp_path / "stack.calibrant")
+    again = load(tmp_path / "stack.calibrant").transform(new)
+    assert np.array_equal(again.quantiles(LEVELS), stack.transform(new).quantiles(LEVELS))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
-from ..._checks import Array, choices, count
+from ..._checks import Array, choices, count, number
 from ...calibration.pit_watch import ConditionalCalibrator
 from ...distributions import Distribution
 from ...distributions.smoothed import Smoothed
-from ...maps.probability_rows import log_segment_masses
 from ...maps.smooth_rows import SmoothRows
 from ...numerics.blocks import row_blocks
 from ...numerics.copies import merged
@@ -30,8 +30,8 @@ from .law import Classified
 from .likelihoods import LIKELIHOODS, Likelihood
 from .pairs import Table, all_pairs, drawn_pairs
 from .process import Process
-from .projection import log_masses
 from .quick import QuickQuantiles, quick_quantiles, remembered
+from .surface import Surface, maps_of_rows
 
 _FEWEST = 10  # rows up to which only the quantile map is used
 _BLOCK = 512  # rows worked on at a time
@@ -96,6 +96,9 @@ class GPCCalibrator(ConditionalCalibrator):
         From h to probabilities; the paper names both.
     kernel : {"linear+rbf", "rbf", "matern52"}, default "linear+rbf"
         Of h; "rbf" is the paper's, "linear+rbf" adds a constant and linear functions.
+    temper : float or None, default None
+        Weight of a pair; None to choose it by held-out rows, or for 1 where lengths are learned. A given one takes a
+        fifth of the time; 1 is bold, which suits one of several forecasts that are averaged.
 
     Attributes
     ----------
@@ -138,7 +141,7 @@ class GPCCalibrator(ConditionalCalibrator):
 
     _later: ClassVar[dict[str, Any]] = {
         "mean": "forecast", "inputs": "score", "lengths": "fixed", "quantile_map": True, "link": "logit",
-        "kernel": "linear+rbf", "covariance_": None, "rows_learned_": None, "n_pairs": None,
+        "kernel": "linear+rbf", "covariance_": None, "rows_learned_": None, "n_pairs": None, "temper": None,
     }  # fmt: skip
 
     def __init__(
@@ -154,6 +157,7 @@ class GPCCalibrator(ConditionalCalibrator):
         quantile_map: bool = True,
         link: str = "logit",
         kernel: str = "linear+rbf",
+        temper: float | None = None,
     ) -> None:
         self.n_thresholds = n_thresholds
         self.n_basis = n_basis
@@ -165,6 +169,7 @@ class GPCCalibrator(ConditionalCalibrator):
         self.quantile_map = quantile_map
         self.link = link
         self.kernel = kernel
+        self.temper = temper
 
     def _fit(self, forecasts: Distribution, y: Array, weights: Array | None) -> None:
         self._check()
@@ -185,9 +190,9 @@ class GPCCalibrator(ConditionalCalibrator):
             return
         self._basis: Basis | Process | GridProcess = self._fit_basis(law, w)
         if self.lengths == "learn":
-            self.temper_, self._basis = 1.0, self._learned(law, y, w)
-        else:
-            self.temper_ = self._choose_temper(law, y, w)
+            self._basis = self._learned(law, y, w)
+        given = 1.0 if self.lengths == "learn" else self.temper
+        self.temper_ = self._choose_temper(law, y, w) if given is None else float(given)
         self._fit_coefficients(law, y, w, np.zeros(self._basis.size))
 
     def _check(self) -> None:
@@ -196,6 +201,8 @@ class GPCCalibrator(ConditionalCalibrator):
                 count(getattr(self, name), name, least=2)
         if self.n_basis is None and self.kernel != "rbf":
             raise ValueError(f'`n_basis` must be a number unless `kernel` is "rbf"; got None and {self.kernel!r}.')
+        if self.temper is not None and number(self.temper, "temper", above=0) and self.lengths == "learn":
+            raise ValueError(f'`temper` must be None where `lengths` is "learn"; got {self.temper!r}.')
         choices(
             mean=(self.mean, ("forecast", "zero")), inputs=(self.inputs, LENGTHS),
             lengths=(self.lengths, ("fixed", "learn")), quantile_map=(self.quantile_map, (True, False)),
@@ -321,12 +328,8 @@ class GPCCalibrator(ConditionalCalibrator):
 
     def _log_densities(self, law: Distribution, y: Array, thetas: Array) -> Array:
         """Log densities of outcomes (n, k) under each of k columns of coefficients."""
-        out = np.empty((len(law), thetas.shape[1]))
-        for rows in row_blocks(len(law), block=_BLOCK):
-            knots, masses = self._masses(law[rows], thetas)
-            for k, each in enumerate(masses):
-                out[rows, k] = self._smooth_law(law[rows], knots, each).logpdf(y[rows])
-        return out
+        maps = (maps_of_rows(law, self._grid(), self._classifier(theta)) for theta in thetas.T)
+        return np.column_stack([Smoothed(law, each, self._grid()).logpdf(y) for each in maps])
 
     # ---- predicting ----
     def _transform(self, forecasts: Distribution) -> Distribution:
@@ -337,62 +340,59 @@ class GPCCalibrator(ConditionalCalibrator):
         return Classified.of(law, self._grid(), now._rows, now._quick)
 
     def _rows(self, law: Distribution) -> SmoothRows:
-        """The maps of rows."""
-        knots, masses = np.empty((len(law), self.n_grid)), np.empty((len(law), self.n_grid + 1))
-        for rows in row_blocks(len(law), block=_BLOCK):
-            knots[rows], (masses[rows],) = self._masses(law[rows], self.coefficients_[:, None])
-        return SmoothRows.from_log_masses(knots, masses)
+        return maps_of_rows(law, self._grid(), self._classifier(self.coefficients_))
+
+    def _classifier(self, theta: Array) -> Callable[[Array], Array]:
+        """From scores of the grid (n, K) to what it says with these coefficients, by a table if there may be one."""
+        if not self._is_smooth or self.inputs != "score":
+            return lambda z: self._probabilities(z, self._grid(), theta)
+        change = partial(self._change, theta=theta)
+        surface: Surface = remembered(self._basis, "surface", (theta, self._grid()), lambda: Surface.of(change))
+        return lambda z: self._likelihood.probability(self._offset(z) + surface(self._at.first(z)))
+
+    @property
+    def _is_smooth(self) -> bool:
+        """Whether its values are those of few smooth functions, of which tables may be made."""
+        return isinstance(self._basis, Basis) and len(self._basis.landmarks) > 0 and self.covariance_ is None
 
     def _quick(self) -> QuickQuantiles | None:
         """Quantiles of many rows, by a table that is made once; None where there is none for these settings."""
-        if not isinstance(self._basis, Basis) or not len(self._basis.landmarks):
+        if not self._is_smooth:
             return None
         common = None if self.quantile_ is None else self.quantile_.map_
         known = (self.coefficients_, common, self._grid(), self.mean, self.inputs, self.link)
-        made: QuickQuantiles | None = remembered(
-            self._basis, known, lambda: quick_quantiles(common, self._classify, self._grid())
-        )
+        make = partial(quick_quantiles, common, self._classify, self._grid())
+        made: QuickQuantiles | None = remembered(self._basis, "quantiles", known, make)
         return made
 
     def _classify(self, z: Array) -> Array:
         """Probabilities (n, K) at scores (n,) and all thresholds of the grid."""
-        basis: Any = self._basis
-        h = basis.crossed(self._at.first(z), self._at.place(self._grid()), self.coefficients_)
+        h = self._change(self._at.first(z), self.coefficients_)
         h += self._offset(z)[:, None]
         return self._likelihood.probability(h)
 
-    def _masses(self, law: Distribution, thetas: Array) -> tuple[Array, list[Array]]:
-        """Scores of the grid (n, K), and log masses between under each column of coefficients."""
-        grid = self._grid()
-        knots = law.to_normal(grid[None, :])
-        base = log_segment_masses(knots)
-        return knots, [log_masses(cdf, base) for cdf in self._probabilities(knots, grid, thetas)]
+    def _change(self, first: Array, theta: Array) -> Array:
+        """h at inputs (n,) and all thresholds of the grid, (n, K)."""
+        basis: Any = self._basis
+        return np.asarray(basis.crossed(first, self._at.place(self._grid()), theta))
 
-    def _probabilities(self, z: Array, t: Array, thetas: Array) -> Iterator[Array]:
-        """What the classifier says of scores at thresholds, under each column of coefficients."""
-        points, offset = self._at.points(z, t), self._offset(z)
+    def _probabilities(self, z: Array, t: Array, theta: Array) -> Array:
+        """What the classifier says of scores at thresholds, with these coefficients."""
+        offset = self._offset(z)
         if self.covariance_ is None:
-            for column in self._basis.combined(points, thetas).T:
-                yield self._likelihood.probability(offset + column.reshape(z.shape))
-            return
+            h = self._basis.combined(self._at.points(z, t), theta[:, None])
+            return self._likelihood.probability(offset + h.reshape(z.shape))
         design, process = self._design(z, t), self._basis
         variance = design.variances(self.covariance_) + process.left_out(design)  # type: ignore[union-attr,arg-type]
-        for theta in thetas.T:
-            mean = offset + design.combined(theta).reshape(z.shape)
-            yield self._likelihood.averaged(mean, variance.reshape(z.shape))
-
-    def _smooth_law(self, law: Distribution, knots: Array, masses: Array) -> Distribution:
-        return Smoothed(law, SmoothRows.from_log_masses(knots, masses), self._grid())
+        mean = offset + design.combined(theta).reshape(z.shape)
+        return self._likelihood.averaged(mean, variance.reshape(z.shape))
 
     def _grid(self) -> Array:
         return np.linspace(*self.range_, self.n_grid)
 
     def probability(self, score: Any, t: Any) -> Array:
-        r"""The classifier itself: :math:`\hat q` at pairs of :math:`u = \Phi^{-1}(q)` and t, as it is.
-
-        For the picture of its map (Song et al. 2018, fig. 2).
-        """
+        r"""The classifier itself, :math:`\hat q` at pairs of :math:`u = \Phi^{-1}(q)` and t: the paper's fig. 2."""
         u, at = np.broadcast_arrays(np.asarray(score, dtype=float), np.asarray(t, dtype=float))
         if self.temper_ is None:
             return np.asarray(ndtr(u))
-        return next(self._probabilities(u, at, self.coefficients_[:, None]))
+        return self._probabilities(u, at, self.coefficients_)

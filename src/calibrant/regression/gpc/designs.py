@@ -31,7 +31,8 @@ class Dense:
 
     def gram(self, weights: Array) -> Array:
         """Sums (m, m) over pairs of products of two functions, weighted."""
-        return np.asarray(self.values.T @ (weights[:, None] * self.values))
+        half = np.sqrt(weights)[:, None] * self.values
+        return np.asarray(half.T @ half)  # symmetric: half the work
 
     def variances(self, covariance: Array) -> Array:
         """Variances (n,) of the sums under coefficients with this covariance."""

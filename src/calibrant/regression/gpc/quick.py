@@ -26,19 +26,20 @@ _TINY = np.finfo(float).tiny
 Rows = NDArray[np.intp]
 
 
-_KNOWN: WeakKeyDictionary[Any, tuple[tuple[Any, ...], Any]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Any, dict[str, tuple[tuple[Any, ...], Any]]] = WeakKeyDictionary()
 
 
-def remembered(owner: Any, known: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+def remembered(owner: Any, what: str, known: tuple[Any, ...], make: Callable[[], Any]) -> Any:
     """What was made for an owner when the same was known, as long as the owner lives; calibrators stay as they are.
 
     >>> owner = band
-    >>> remembered(owner, (1,), lambda: [2]) is remembered(owner, (1,), lambda: [3])
+    >>> remembered(owner, "list", (1,), lambda: [2]) is remembered(owner, "list", (1,), lambda: [3])
     True
     """
-    kept = _KNOWN.get(owner)
+    mine = _KNOWN.setdefault(owner, {})
+    kept = mine.get(what)
     if kept is None or not all(a is b or np.array_equal(a, b) for a, b in zip(kept[0], known, strict=True)):
-        kept = _KNOWN[owner] = known, make()
+        kept = mine[what] = known, make()
     return kept[1]
 
 

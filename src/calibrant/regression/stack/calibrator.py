@@ -22,6 +22,7 @@ from ..boosted.calibrator import BoostedCalibrator
 from ..density import DensityCalibrator
 from ..features import distinct
 from ..flow import FlowCalibrator
+from ..gpc import GPCCalibrator
 from ..held_out import held_out_splits
 from ..quantile import QuantileCalibrator
 from .candidates import ScoreMixtureCalibrator
@@ -29,21 +30,29 @@ from .shares import gain, ways_to_share
 
 BASE = "base"
 BOLD = "e-logistic"  # weighed only where the base is clearly wrong
+FAVOURED = ("mixture", "smooth mixture", "gpc")  # wide families of laws, one of which is seldom far from the best
+FAVOUR = 1.0  # rows' worth of trust in each of these
 FEWEST_ROWS = 15
+FEW_ROWS = 500  # below which a classifier of thresholds competes, whose laws take longest to work out
 MANY_ROWS = 2_000  # from which on a flow with closer knots competes, and the bold one no more
 
 
-def default_candidates(*, features: bool = False, many: bool = False) -> dict[str, RegressionCalibrator]:
-    """The calibrators that a stack weighs if none are given, by name; more where there are features or many rows."""
+def default_candidates(
+    rows: float = MANY_ROWS - 1, *, features: bool = False, densities: bool = True
+) -> dict[str, RegressionCalibrator]:
+    """The calibrators that a stack weighs if none are given, by name; they depend on the rows to learn from."""
+    few, many = rows < FEW_ROWS, rows >= MANY_ROWS
     found: dict[str, RegressionCalibrator] = {
         "quantile": QuantileCalibrator(),
         "normal": ScoreMixtureCalibrator(1, "linear"),
         "smooth normal": ScoreMixtureCalibrator(1, "smooth"),
         "mixture": ScoreMixtureCalibrator(2, "linear"),
         "smooth mixture": ScoreMixtureCalibrator(2, "smooth"),
-        "flow": FlowCalibrator(penalty=1.0),
+        "flow": FlowCalibrator(penalty=0.1 if few else 1.0),
         "density": DensityCalibrator(),
     }
+    if few and densities:
+        found["gpc"] = GPCCalibrator(64, n_grid=64, temper=1.0)
     if many:
         found["flow of hats"] = FlowCalibrator(12, bumps="hats", penalty=1.0)
     else:
@@ -58,12 +67,13 @@ class StackCalibrator(PitWatched):
         \omega = \arg\max \sum_i w_i \ln \sum_k \omega_k f_k^{(-i)}(y_i) + \sum_k \alpha_k \ln \omega_k
 
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
-    and 1 500 rows), :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 7 nats over it on
-    these rows together. The problem is concave and solved by EM. Candidates below 2 % are dropped, below 5 % beyond
-    those 7 nats and with fewer than 2 000 rows; the others are fitted again on all rows. The base always keeps 0.2
-    rows' worth. Where the PIT values of unseen outcomes under the mixture are off by more than chance, the map of
-    `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it gains more than one
-    standard error on the other.
+    and 1 500 rows). :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 7 nats over it on
+    these rows together; families that are seldom far from the best (mixtures of normal laws, GPC) have up to 1 more, a
+    third of that where they are 3 nats behind the best. The problem is concave and solved by EM. Candidates below 2 %
+    are dropped, below 5 % beyond those 7 nats and with fewer than 2 000 rows; the others are fitted again on all rows.
+    The base always keeps 0.2 rows' worth. Where the PIT values of unseen outcomes under the mixture are off by more
+    than chance, the map of `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it
+    gains more than one standard error on the other.
 
     Features X, where given, are one candidate more: `BoostedCalibrator`, which needs LightGBM.
 
@@ -79,7 +89,8 @@ class StackCalibrator(PitWatched):
         forecast, `FlowCalibrator`, from 2 000 rows on a second one of 12 hats, `DensityCalibrator`, and with features
         `BoostedCalibrator`. With fewer rows also e-logistic, 64 thresholds that know where outcomes heap and end
         whatever is forecast: a bold one, weighed only beyond those 7 nats, and left out if unseen outcomes are more
-        probable under the others and the map. The forecasts as they are always compete, as "base".
+        probable under the others and the map. With fewer than 500 also `GPCCalibrator` of 64 thresholds, which sees
+        that too, and a flow with a tenth of the penalty. The forecasts as they are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
     features : bool, default False
@@ -123,7 +134,8 @@ class StackCalibrator(PitWatched):
     @property
     def takes(self) -> Takes:  # type: ignore[override]
         """Distributions; features if asked for, or if a candidate takes them; once fitted, if a kept one does."""
-        parts = vars(self).get("calibrators_", _named(self.candidates)).values()
+        given = default_candidates() if self.candidates is None else _named(self.candidates)
+        parts = vars(self).get("calibrators_", given).values()
         each = [takes_of(part) for part in parts]
         asked = self.features and self.candidates is None and "calibrators_" not in vars(self)
         beside = Takes().also("X") if asked or any("X" in taken.beside for taken in each) else Takes()
@@ -154,7 +166,8 @@ class StackCalibrator(PitWatched):
         kept, w = distinct(forecasts, y, weights, table)
         sample = _Sample(forecasts[kept], y[kept], w, features_of(X, kept))
         rows = float(min(len(kept), w.sum()))
-        candidates = _named(self.candidates, features=X is not None, many=rows >= MANY_ROWS)
+        usual = default_candidates(rows, features=X is not None, densities=not forecasts.is_discrete)
+        candidates = usual if self.candidates is None else _named(self.candidates)
         shares = np.zeros(1 + len(candidates))
         if rows < FEWEST_ROWS:
             warnings.warn(
@@ -182,9 +195,11 @@ class StackCalibrator(PitWatched):
         logs = np.concatenate([_log_likelihoods(each, part) for each, part in zip(laws, parts, strict=True)])
         w = np.concatenate([part.weights for part in parts])
         self.held_out_ = w @ logs / w.sum()
-        careful = np.array([True] + [self.candidates is not None or name != BOLD for name in candidates])
+        usual = self.candidates is None
+        careful = np.array([True] + [not usual or name != BOLD for name in candidates])
+        favour = np.array([0.0] + [FAVOUR * (usual and name in FAVOURED) for name in candidates])
         ways: list[_Way] = []
-        for shares in ways_to_share(logs, w, careful, float(sample.weights.sum())):
+        for shares in ways_to_share(logs, w, careful, float(sample.weights.sum()), favour):
             ways.append(_Way.of(shares, laws, parts))
             if not ways[0].halves.map_is_better:  # what a map sharpens need not be bold
                 break
@@ -332,10 +347,8 @@ def _log_likelihood(law: Distribution, base: Distribution, y: Array) -> Array:
     return out
 
 
-def _named(candidates: Any, **given: bool) -> dict[str, RegressionCalibrator]:
+def _named(candidates: Any) -> dict[str, RegressionCalibrator]:
     """Candidates by name; those of a list are called by their class."""
-    if candidates is None:
-        return default_candidates(**given)
     if isinstance(candidates, Mapping):
         named = {str(name): calibrator for name, calibrator in candidates.items()}
     else:

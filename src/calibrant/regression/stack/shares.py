@@ -12,23 +12,29 @@ from ..._checks import Array
 from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
 
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
+_NEAR = 3.0  # nats below the best at which a favoured candidate has 1/e of the favour that the best would have
 _CLEAR = 7.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
 _LEAST = 0.02  # candidates with less weight are dropped
 _TINY = float(np.finfo(float).tiny)
 _LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
 
 
-def ways_to_share(logs: Array, weights: Array, careful: NDArray[np.bool_], rows: float) -> Iterator[Array]:
+def ways_to_share(
+    logs: Array, weights: Array, careful: NDArray[np.bool_], rows: float, favour: Array | float = 0.0
+) -> Iterator[Array]:
     """Shares of candidates, the base first, from log densities (n, c) of unseen outcomes.
 
-    Where the mixture clearly beats the base, all are trusted alike; if bold ones then have weight, the careful ones
-    alone are a second way. Else the base is trusted, and careful ones only are weighed.
+    ``favour`` (c,) are rows' worth of trust in some, the more of which counts, the nearer they are to the best. Where
+    the mixture clearly beats the base, all compete; if bold ones then have weight, the careful ones alone are a second
+    way. Else the base is trusted, and careful ones only are weighed.
 
-    >>> [way.round(2) for way in ways_to_share(np.zeros((9, 3)), np.ones(9), np.array([True, True, False]), 9.0)]
-    [array([0.91, 0.09, 0.  ])]
+    >>> careful, favour = np.array([True, True, False]), np.array([0.0, 2.0, 0.0])
+    >>> [way.round(2) for way in ways_to_share(np.zeros((9, 3)), np.ones(9), careful, 9.0, favour)]
+    [array([0.32, 0.68, 0.  ])]
     """
     least = _LEAST_OF_FEW if rows < ONE_SPLIT else _LEAST
     trust = np.full(logs.shape[1], _TRUST)
+    trust += favour * np.exp(-_behind(logs, weights, careful) / _NEAR)
     shares = best_shares(logs, weights, trust)
     if weights @ gain(logs[:, 0], logsumexp(logs, axis=1, b=shares)) <= _CLEAR:
         trust[0], least = TRUST_IN_BASE, _LEAST
@@ -36,6 +42,12 @@ def ways_to_share(logs: Array, weights: Array, careful: NDArray[np.bool_], rows:
     yield kept(shares, rows, least)
     if (kept(shares, rows, least)[~careful] > 0).any():
         yield kept(_of_some(logs, weights, trust, careful), rows, least)
+
+
+def _behind(logs: Array, weights: Array, careful: NDArray[np.bool_]) -> Array:
+    """Nats by which candidates are behind the best of the careful ones, at least 0."""
+    likelihood = weights @ np.maximum(logs, np.log(_TINY))
+    return np.asarray(np.maximum(likelihood[careful].max() - likelihood, 0.0))
 
 
 def _of_some(logs: Array, weights: Array, trust: Array, some: NDArray[np.bool_]) -> Array:
