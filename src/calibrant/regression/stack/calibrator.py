@@ -42,20 +42,21 @@ def default_candidates(
 ) -> dict[str, RegressionCalibrator]:
     """The calibrators that a stack weighs if none are given, by name; they depend on the rows to learn from."""
     few, many = rows < FEW_ROWS, rows >= MANY_ROWS
+    penalty = 0.1 if few else 1.0
     found: dict[str, RegressionCalibrator] = {
         "quantile": QuantileCalibrator(),
         "normal": ScoreMixtureCalibrator(1, "linear"),
         "smooth normal": ScoreMixtureCalibrator(1, "smooth"),
         "mixture": ScoreMixtureCalibrator(2, "linear"),
         "smooth mixture": ScoreMixtureCalibrator(2, "smooth"),
-        "flow": FlowCalibrator(penalty=0.1 if few else 1.0),
+        "flow": FlowCalibrator(penalty=penalty),
         "density": DensityCalibrator(),
     }
+    if few or many:
+        found["flow of hats"] = FlowCalibrator(12, bumps="hats", penalty=penalty)
     if few and densities:
         found["gpc"] = GPCCalibrator(64, n_grid=64, temper=1.0)
-    if many:
-        found["flow of hats"] = FlowCalibrator(12, bumps="hats", penalty=1.0)
-    else:
+    if not many:
         found[BOLD] = DensityCalibrator("logistic", 64, base_map=None, penalty=0.01)
     return found | ({"boosted": BoostedCalibrator()} if features else {})
 
@@ -67,10 +68,10 @@ class StackCalibrator(PitWatched):
         \omega = \arg\max \sum_i w_i \ln \sum_k \omega_k f_k^{(-i)}(y_i) + \sum_k \alpha_k \ln \omega_k
 
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
-    and 1 500 rows). :math:`\alpha` is 0.1, and 1 for the base unless the mixture gains more than 7 nats over it on
-    these rows together; families that are seldom far from the best (mixtures of normal laws, GPC) have up to 1 more, a
-    third of that where they are 3 nats behind the best. The problem is concave and solved by EM. Candidates below 2 %
-    are dropped, below 5 % beyond those 7 nats and with fewer than 2 000 rows; the others are fitted again on all rows.
+    and 1 500 rows). :math:`\alpha` is 0.1, and up to 1 for the base unless the mixture gains more than 6 nats over it
+    on these rows together; families that are seldom far from the best (mixtures of normal laws, GPC) have up to 1 more,
+    a third of that where they are 3 nats behind the best. The problem is concave and solved by EM. Candidates below 2 %
+    are dropped, below 5 % beyond those 6 nats and with fewer than 2 000 rows; the others are fitted again on all rows.
     The base always keeps 0.2 rows' worth. Where the PIT values of unseen outcomes under the mixture are off by more
     than chance, the map of `QuantileCalibrator` comes after it, fitted to them: it stays if, learned from one half, it
     gains more than one standard error on the other.
@@ -88,9 +89,9 @@ class StackCalibrator(PitWatched):
         None: a quantile map, one or two normal laws of the normal scores with parameters linear or smooth in the
         forecast, `FlowCalibrator`, from 2 000 rows on a second one of 12 hats, `DensityCalibrator`, and with features
         `BoostedCalibrator`. With fewer rows also e-logistic, 64 thresholds that know where outcomes heap and end
-        whatever is forecast: a bold one, weighed only beyond those 7 nats, and left out if unseen outcomes are more
+        whatever is forecast: a bold one, weighed only beyond those 6 nats, and left out if unseen outcomes are more
         probable under the others and the map. With fewer than 500 also `GPCCalibrator` of 64 thresholds, which sees
-        that too, and a flow with a tenth of the penalty. The forecasts as they are always compete, as "base".
+        that too, and both flows with a tenth of the penalty. The forecasts as they are always compete, as "base".
     random_state : int, Generator or None
         For the folds; None is 0.
     features : bool, default False

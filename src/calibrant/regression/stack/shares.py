@@ -13,7 +13,7 @@ from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
 
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _NEAR = 3.0  # nats below the best at which a favoured candidate has 1/e of the favour that the best would have
-_CLEAR = 7.0  # nats on held-out rows, all together, by which a mixture beats a base that is wrong
+_CHANCE, _CLEAR = 2.0, 6.0  # nats on held-out rows, all together: chance seldom gains more, and hardly ever more
 _LEAST = 0.02  # candidates with less weight are dropped
 _TINY = float(np.finfo(float).tiny)
 _LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
@@ -26,7 +26,7 @@ def ways_to_share(
 
     ``favour`` (c,) are rows' worth of trust in some, the more of which counts, the nearer they are to the best. Where
     the mixture clearly beats the base, all compete; if bold ones then have weight, the careful ones alone are a second
-    way. Else the base is trusted, and careful ones only are weighed.
+    way. Else careful ones only are weighed, and the base is trusted the more, the less the mixture gains.
 
     >>> careful, favour = np.array([True, True, False]), np.array([0.0, 2.0, 0.0])
     >>> [way.round(2) for way in ways_to_share(np.zeros((9, 3)), np.ones(9), careful, 9.0, favour)]
@@ -36,8 +36,9 @@ def ways_to_share(
     trust = np.full(logs.shape[1], _TRUST)
     trust += favour * np.exp(-_behind(logs, weights, careful) / _NEAR)
     shares = best_shares(logs, weights, trust)
-    if weights @ gain(logs[:, 0], logsumexp(logs, axis=1, b=shares)) <= _CLEAR:
-        trust[0], least = TRUST_IN_BASE, _LEAST
+    gained = weights @ gain(logs[:, 0], logsumexp(logs, axis=1, b=shares))
+    if gained <= _CLEAR:
+        trust[0], least = np.interp(gained, [_CHANCE, _CLEAR], [TRUST_IN_BASE, _TRUST]), _LEAST
         shares = _of_some(logs, weights, trust, careful)
     yield kept(shares, rows, least)
     if (kept(shares, rows, least)[~careful] > 0).any():
