@@ -28,6 +28,8 @@ from calibrant import (
     metrics,
     save,
 )
+from calibrant.maps import fit_spline
+from calibrant.regression import map_choice
 from calibrant.regression.flow import FlowCalibrator
 from calibrant.regression.stack import calibrator as stack_calibrator
 from calibrant.regression.stack.calibrator import BOLD, StackCalibrator, default_candidates
@@ -476,12 +478,18 @@ def test_few_rows_bring_a_classifier_unless_they_are_counts():
 
 
 def test_what_a_classifier_adds_is_saved_and_loaded(tmp_path):
+    stack, new = StackCalibrator({"gpc": default_candidates(100)["gpc"]}), Normal([1.0, 5.0, 9.0], 3.0)
     rng = np.random.default_rng(5)
-    mu = rng.uniform(0, 10, 300)
-    y = np.where(rng.random(300) < 0.5, 3.0, 7.0) + 0.2 * rng.standard_normal(300)  # about two values whatever is said
-    stack = StackCalibrator().fit(Normal(mu, 3.0), y)
-    assert stack.weights_["gpc"] > 0
-    new = Normal([1.0, 5.0, 9.0], 3.0)
+    stack.fit(Normal(rng.uniform(0, 10, 100), 3.0), rng.choice([3.0, 7.0], 100) + 0.2 * rng.standard_normal(100))
+    assert stack.weights_["gpc"] > 0.5
     save(stack, tmp_path / "stack.calibrant")
     again = load(tmp_path / "stack.calibrant").transform(new)
     assert np.array_equal(again.quantiles(LEVELS), stack.transform(new).quantiles(LEVELS))
+
+
+def test_the_default_map_of_the_same_rows_is_fitted_once(monkeypatch, data):
+    fits = []
+    monkeypatch.setattr(map_choice, "fit_spline", lambda *given, **how: fits.append(0) or fit_spline(*given, **how))
+    mu, sigma, y = data
+    stack = StackCalibrator({"one": QuantileCalibrator(), "two": QuantileCalibrator()}).fit(Normal(mu, sigma), y)
+    assert len(fits) == 6 and stack.calibrators_["one"].map_ is stack.calibrators_["two"].map_

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from .._checks import Array, one_of
@@ -28,6 +30,7 @@ FITS: dict[str, Callable[..., Map]] = {
 }
 RANKS = ("T+1", "T")
 TABLE = "table"  # what a model or function has become in a file
+_SHARED: ContextVar[dict[Any, Map] | None] = ContextVar("shared maps", default=None)
 
 
 def check_map(map: Any, ranks: str | None) -> None:
@@ -70,7 +73,23 @@ def fit_map(map: Any, z: Array, weights: Array | None, *, ranks: Any, heavy_tail
         how = {"ranks": ranks or "T+1"}
     elif map == "step":
         how = {"finite_sample": ranks == "T+1"}
-    return FITS[map](z, weights, heavy_tails=heavy_tails, **how)
+    shared = _SHARED.get()
+    if map != "spline" or shared is None:
+        return FITS[map](z, weights, heavy_tails=heavy_tails, **how)
+    same = (z.tobytes(), None if weights is None else weights.tobytes(), heavy_tails)
+    if same not in shared:
+        shared[same] = fit_spline(z, weights, heavy_tails=heavy_tails)
+    return shared[same]
+
+
+@contextmanager
+def shared_maps() -> Iterator[None]:
+    """Context in which the default map of the same scores is fitted once: candidates of a stack begin with it."""
+    token = _SHARED.set({})
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
 
 
 def has_steps(map: Any) -> bool:

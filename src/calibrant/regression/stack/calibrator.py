@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from ..features import distinct
 from ..flow import FlowCalibrator
 from ..gpc import GPCCalibrator
 from ..held_out import held_out_splits
+from ..map_choice import shared_maps
 from ..quantile import QuantileCalibrator
 from .candidates import ScoreMixtureCalibrator
 from .shares import gain, ways_to_share
@@ -181,9 +182,8 @@ class StackCalibrator(PitWatched):
         else:
             shares = self._weigh(sample, candidates)
         self.weights_ = dict(zip([BASE, *candidates], shares.tolist(), strict=True))
-        self.calibrators_ = {
-            name: sample.fitted(calibrator) for name, calibrator in candidates.items() if self.weights_[name] > 0
-        }
+        used = {name: calibrator for name, calibrator in candidates.items() if self.weights_[name] > 0}
+        self.calibrators_ = dict(zip(used, sample.each_fitted(used.values()), strict=True))
 
     def _weigh(self, sample: _Sample, candidates: dict[str, RegressionCalibrator]) -> Array:
         """Shares under which unseen outcomes are most probable, and the map of what is left."""
@@ -191,8 +191,8 @@ class StackCalibrator(PitWatched):
         for train, test in held_out_splits(len(sample.y), self.random_state):
             part, new = sample.part(test), sample.part(train)
             parts.append(part)
-            made = (transform_with(new.fitted(one), part.laws, X=part.X) for one in candidates.values())
-            laws.append([part.laws, *made])
+            fitted = new.each_fitted(candidates.values())
+            laws.append([part.laws, *(transform_with(one, part.laws, X=part.X) for one in fitted)])
         logs = np.concatenate([_log_likelihoods(each, part) for each, part in zip(laws, parts, strict=True)])
         w = np.concatenate([part.weights for part in parts])
         self.held_out_ = w @ logs / w.sum()
@@ -247,13 +247,11 @@ class _Sample(NamedTuple):
         """Some of them."""
         return _Sample(self.laws[rows], self.y[rows], self.weights[rows], features_of(self.X, rows))
 
-    def fitted(self, calibrator: RegressionCalibrator) -> RegressionCalibrator:
-        """A copy fitted to these rows; only the whole stack is watched."""
-        with unwatched():
-            made: RegressionCalibrator = fit_with(
-                clone(calibrator), self.laws, self.y, sample_weight=self.weights, X=self.X
-            )
-        return made
+    def each_fitted(self, calibrators: Iterable[RegressionCalibrator]) -> list[RegressionCalibrator]:
+        """Copies fitted to these rows; only the whole stack is watched."""
+        told: dict[str, Any] = {"sample_weight": self.weights, "X": self.X}
+        with unwatched(), shared_maps():
+            return [fit_with(clone(calibrator), self.laws, self.y, **told) for calibrator in calibrators]
 
     def every(self, second: int) -> _Sample:
         """Every second row, from the first or the second on."""
