@@ -132,13 +132,13 @@ def test_favour_fades_with_the_distance_from_the_best(behind, worth):
     assert np.allclose(shares, kept(best_shares(logs, np.ones(1000), trust), 1000.0, 0.05))
 
 
-@pytest.mark.parametrize("nats", [1.5, 5.0, 5.9, 6.3])
+@pytest.mark.parametrize("nats", [1.5, 4.0, 5.9, 6.3])
 def test_bold_candidates_need_a_base_that_is_clearly_wrong(nats):
     logs = np.array([0.0, -0.001, nats / 1000]) + np.zeros((1000, 3))  # nearly all goes to the third
     w, equal = np.ones(1000), np.full(3, 0.1)
     ways = list(ways_to_share(logs, w, np.array([True, True, False]), 1000.0))
     gained = 1000 * np.log(best_shares(logs, w, equal) @ np.exp(logs[0]))
-    in_base = {1.5: 1.0, 6.3: 0.1}.get(nats, 1.0 - 0.9 * (gained - 2) / 4)  # fades from 2 to 6 nats
+    in_base = {1.5: 2.0, 6.3: 0.1}.get(nats, 2.0 - 1.9 * (gained - 2) / 4)  # fades from 2 to 6 nats
     trusted = np.append(best_shares(logs[:, :2], w, np.array([in_base, 0.1])), 0.0)
     assert np.allclose(ways[-1], kept(trusted, 1000.0))
     assert len(ways) == 1 + (nats > 6)

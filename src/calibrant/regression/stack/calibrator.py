@@ -69,7 +69,7 @@ class StackCalibrator(PitWatched):
         \omega = \arg\max \sum_i w_i \ln \sum_k \omega_k f_k^{(-i)}(y_i) + \sum_k \alpha_k \ln \omega_k
 
     :math:`f_k^{(-i)}` is candidate k's density fitted without row i (five folds; from 2 000 rows on, one split of 4 500
-    and 1 500 rows). :math:`\alpha` is 0.1, and up to 1 for the base unless the mixture gains more than 6 nats over it
+    and 1 500 rows). :math:`\alpha` is 0.1, and up to 2 for the base unless the mixture gains more than 6 nats over it
     on these rows together; families that are seldom far from the best (mixtures of normal laws, GPC) have up to 1 more,
     a third of that where they are 3 nats behind the best. The problem is concave and solved by EM. Candidates below 2 %
     are dropped, below 5 % beyond those 6 nats and with fewer than 2 000 rows; the others are fitted again on all rows.

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..._checks import Array
-from ..held_out import ONE_SPLIT, TRUST_IN_BASE, base_premium
+from ..held_out import ONE_SPLIT, base_premium
 
 _TRUST = 0.1  # rows' worth of weight given in advance to each candidate
 _NEAR = 3.0  # nats below the best at which a favoured candidate has 1/e of the favour that the best would have
 _CHANCE, _CLEAR = 2.0, 6.0  # nats on held-out rows, all together: chance seldom gains more, and hardly ever more
+_TRUST_IN_BASE = 2.0  # rows' worth, up to the former; it fades until the latter
 _LEAST = 0.02  # candidates with less weight are dropped
 _TINY = float(np.finfo(float).tiny)
 _LEAST_OF_FEW = 0.05  # and with less than that where the base is clearly wrong and rows are few
@@ -30,7 +31,7 @@ def ways_to_share(
 
     >>> careful, favour = np.array([True, True, False]), np.array([0.0, 2.0, 0.0])
     >>> [way.round(2) for way in ways_to_share(np.zeros((9, 3)), np.ones(9), careful, 9.0, favour)]
-    [array([0.32, 0.68, 0.  ])]
+    [array([0.49, 0.51, 0.  ])]
     """
     least = _LEAST_OF_FEW if rows < ONE_SPLIT else _LEAST
     trust = np.full(logs.shape[1], _TRUST)
@@ -38,7 +39,7 @@ def ways_to_share(
     shares = best_shares(logs, weights, trust)
     gained = weights @ gain(logs[:, 0], logsumexp(logs, axis=1, b=shares))
     if gained <= _CLEAR:
-        trust[0], least = np.interp(gained, [_CHANCE, _CLEAR], [TRUST_IN_BASE, _TRUST]), _LEAST
+        trust[0], least = np.interp(gained, [_CHANCE, _CLEAR], [_TRUST_IN_BASE, _TRUST]), _LEAST
         shares = _of_some(logs, weights, trust, careful)
     yield kept(shares, rows, least)
     if (kept(shares, rows, least)[~careful] > 0).any():
