@@ -5,7 +5,7 @@ of thresholds for the paper's methods as published and for ours; the stack, whic
 Claims: with 16 thresholds or more one of the paper's methods (picked on these folds) is better than none, on every set
 and base; the stack is better than each of them at any number of thresholds; and both of whole sets, in the mean of the
 three bases. ``--part ours --part defaults --first 23 --repeats 8`` asks the same of those methods as calibrant has them
-by default (`ours`), of folds that nobody had seen when the stack was last changed; ``--part published --part probit
+by default (`ours`), of folds that nobody had seen when it was first asked; ``--part published --part probit
 --part ours --first 10 --repeats 5`` once more of folds that nobody had seen when it was asked, GPC with both links
 (`again`). A finished fold is kept: a run that is begun again goes on where it stopped.
 Differs from the paper in: thresholds of GPC are over the targets of its own fold, and its laws are made monotone;
