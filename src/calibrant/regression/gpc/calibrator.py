@@ -25,16 +25,15 @@ from ..quantile import QuantileCalibrator
 from .designs import Dense, Products
 from .grid import GridEvidence, GridProcess, grid_process
 from .inputs import ENDS, FARTHEST, LENGTHS, Inputs
-from .laplace import ROUGH, TIGHT, Evidence, Pairs, mode, weighted
+from .laplace import CLOSE, LOOSE, TIGHT, Evidence, Pairs, mode, weighted
 from .law import Classified
 from .likelihoods import LIKELIHOODS, Likelihood
 from .pairs import Table, all_pairs, drawn_pairs
 from .process import Process
 from .quick import QuickQuantiles, quick_quantiles, remembered
-from .surface import Surface, maps_of_rows
+from .surface import BLOCK, FINE, ROUGH, Surface, maps_of_rows
 
 _FEWEST = 10  # rows up to which only the quantile map is used
-_BLOCK = 512  # rows worked on at a time
 _KERNELS = {"linear+rbf": ("rbf", True), "rbf": ("rbf", False), "matern52": ("matern52", False)}
 _TEMPERS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # weight of a pair: those of one row say the same several times
 _NOTHING = Dense(np.empty((0, 0)))
@@ -298,7 +297,7 @@ class GPCCalibrator(ConditionalCalibrator):
         if self.n_pairs is not None:
             yield self._block(drawn_pairs(law, y, w, t, self.n_pairs), t)
             return
-        for rows in row_blocks(len(y), block=_BLOCK):
+        for rows in row_blocks(len(y), block=BLOCK):
             yield self._block(all_pairs(law[rows], y[rows], w[rows], t), t)
 
     def _block(self, table: Table, t: Array) -> Pairs:
@@ -311,25 +310,21 @@ class GPCCalibrator(ConditionalCalibrator):
         self.rows_learned_ = len(y)
         blocks = self._blocks_of_pairs(law, y, (self.temper_ or 0.0) * w)
         averaged = self.lengths == "learn"
-        self.coefficients_, hessian = mode(blocks, self._likelihood, start, TIGHT if averaged else ROUGH)
+        self.coefficients_, hessian = mode(blocks, self._likelihood, start, TIGHT if averaged else CLOSE)
         self.covariance_ = cho_solve(cho_factor(hessian), np.eye(len(hessian))) if averaged else None
 
     def _choose_temper(self, law: Distribution, y: Array, w: Array) -> float:
         """Try each weight of a pair on two halves of at most 4 000 rows."""
         rows = np.linspace(0, len(y) - 1, min(len(y), 4000)).round().astype(np.intp)
         half = np.unique(y[rows], return_inverse=True)[1] % 2 == 0  # equal outcomes stay together
-        scores = np.zeros(len(_TEMPERS))
+        scores, grid = np.zeros(len(_TEMPERS)), self._grid()
         for train, test in ((rows[half], rows[~half]), (rows[~half], rows[half])):
             blocks, thetas = self._blocks_of_pairs(law[train], y[train], w[train]), [np.zeros(self._basis.size)]
             for temper in _TEMPERS:
-                thetas.append(mode(weighted(blocks, temper), self._likelihood, thetas[-1])[0])
-            scores += w[test] @ self._log_densities(law[test], y[test], np.column_stack(thetas[1:]))
+                thetas.append(mode(weighted(blocks, temper), self._likelihood, thetas[-1], LOOSE)[0])
+            maps = maps_of_rows(law[test], grid, self._classifiers(thetas[1:], ROUGH))
+            scores += [w[test] @ Smoothed(law[test], each, grid).logpdf(y[test]) for each in maps]
         return _TEMPERS[int(np.argmax(scores))]
-
-    def _log_densities(self, law: Distribution, y: Array, thetas: Array) -> Array:
-        """Log densities of outcomes (n, k) under each of k columns of coefficients."""
-        maps = (maps_of_rows(law, self._grid(), self._classifier(theta)) for theta in thetas.T)
-        return np.column_stack([Smoothed(law, each, self._grid()).logpdf(y) for each in maps])
 
     # ---- predicting ----
     def _transform(self, forecasts: Distribution) -> Distribution:
@@ -340,15 +335,24 @@ class GPCCalibrator(ConditionalCalibrator):
         return Classified.of(law, self._grid(), now._rows, now._quick)
 
     def _rows(self, law: Distribution) -> SmoothRows:
-        return maps_of_rows(law, self._grid(), self._classifier(self.coefficients_))
+        make = partial(self._classifiers, [self.coefficients_])
+        return maps_of_rows(law, self._grid(), remembered(self._basis, "rows", self._known(), make))[0]
 
-    def _classifier(self, theta: Array) -> Callable[[Array], Array]:
-        """From scores of the grid (n, K) to what it says with these coefficients, by a table if there may be one."""
+    def _classifiers(self, thetas: Iterable[Array], cells: int = FINE) -> Callable[[Array], list[Array]]:
+        """From scores of the grid (n, K) to what it says with each coefficients, by tables if there may be such."""
         if not self._is_smooth or self.inputs != "score":
-            return lambda z: self._probabilities(z, self._grid(), theta)
-        change = partial(self._change, theta=theta)
-        surface: Surface = remembered(self._basis, "surface", (theta, self._grid()), lambda: Surface.of(change))
-        return lambda z: self._likelihood.probability(self._offset(z) + surface(self._at.first(z)))
+            return lambda z: [self._probabilities(z, self._grid(), theta) for theta in thetas]
+        surfaces = [Surface.of(partial(self._change, theta=theta), cells) for theta in thetas]
+
+        def classify(z: Array) -> list[Array]:
+            first, offset = self._at.first(z), self._offset(z)
+            return [self._likelihood.probability(offset + surface(first)) for surface in surfaces]
+
+        return classify
+
+    def _known(self) -> tuple[Any, ...]:
+        """What tables of the fitted classifier are made from."""
+        return self.coefficients_, self._grid(), self.mean, self.inputs, self.link
 
     @property
     def _is_smooth(self) -> bool:
@@ -360,16 +364,13 @@ class GPCCalibrator(ConditionalCalibrator):
         if not self._is_smooth:
             return None
         common = None if self.quantile_ is None else self.quantile_.map_
-        known = (self.coefficients_, common, self._grid(), self.mean, self.inputs, self.link)
         make = partial(quick_quantiles, common, self._classify, self._grid())
-        made: QuickQuantiles | None = remembered(self._basis, "quantiles", known, make)
-        return made
+        return remembered(self._basis, "quantiles", (common, *self._known()), make)
 
     def _classify(self, z: Array) -> Array:
         """Probabilities (n, K) at scores (n,) and all thresholds of the grid."""
-        h = self._change(self._at.first(z), self.coefficients_)
-        h += self._offset(z)[:, None]
-        return self._likelihood.probability(h)
+        change = self._change(self._at.first(z), self.coefficients_)
+        return self._likelihood.probability(self._offset(z)[:, None] + change)
 
     def _change(self, first: Array, theta: Array) -> Array:
         """h at inputs (n,) and all thresholds of the grid, (n, K)."""

@@ -18,7 +18,7 @@ from .process import Process
 SMALLEST, LARGEST = np.log(0.03), np.log(100.0)  # of lengths and scale
 MOST_STEPS = 60
 DIGITS = 3  # of the log lengths: a tenth of a percent; more would be rounding
-ROUGH, TIGHT = 1e-9, 1e-15  # the evidence is not flat in the mode: its last digits count
+LOOSE, CLOSE, TIGHT = 1e-6, 1e-9, 1e-15  # the evidence is not flat in the mode: its last digits count
 
 
 class Pairs(NamedTuple):
@@ -31,7 +31,7 @@ class Pairs(NamedTuple):
 
 
 def mode(
-    blocks: Callable[[], Iterable[Pairs]], likelihood: Likelihood, start: Array, tolerance: float = ROUGH
+    blocks: Callable[[], Iterable[Pairs]], likelihood: Likelihood, start: Array, tolerance: float = CLOSE
 ) -> tuple[Array, Array]:
     """Most probable coefficients under a unit normal prior, by damped Newton steps, and the Hessian there.
 

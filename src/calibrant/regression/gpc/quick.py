@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,12 +24,13 @@ _BLOCK = 2_000_000  # rows times thresholds worked on at a time; lines of no pow
 _STRIP = 256  # rows whose masses stay in the cache
 _TINY = np.finfo(float).tiny
 Rows = NDArray[np.intp]
+Made = TypeVar("Made")
 
 
 _KNOWN: WeakKeyDictionary[Any, dict[str, tuple[tuple[Any, ...], Any]]] = WeakKeyDictionary()
 
 
-def remembered(owner: Any, what: str, known: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+def remembered(owner: Any, what: str, known: tuple[Any, ...], make: Callable[[], Made]) -> Made:
     """What was made for an owner when the same was known, as long as the owner lives; calibrators stay as they are.
 
     >>> owner = band
@@ -40,7 +41,7 @@ def remembered(owner: Any, what: str, known: tuple[Any, ...], make: Callable[[],
     kept = mine.get(what)
     if kept is None or not all(a is b or np.array_equal(a, b) for a, b in zip(kept[0], known, strict=True)):
         kept = mine[what] = known, make()
-    return kept[1]
+    return cast("Made", kept[1])
 
 
 class _Sums(NamedTuple):

@@ -15,9 +15,8 @@ from ...numerics.blocks import row_blocks
 from .inputs import FARTHEST
 from .projection import log_masses
 
-_BLOCK = 512  # rows worked on at a time
-_CELLS = 1024  # between the farthest scores: a kernel of length 0.7 is met to about 1e-9
-_STEP = 2 * FARTHEST / _CELLS
+BLOCK = 512  # rows worked on at a time
+FINE, ROUGH = 1024, 256  # cells between the farthest scores: a kernel of length 0.7 is met to about 1e-9, 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,7 @@ class Surface:
 
     Parameters
     ----------
-    values : array (K, 1024 + 3)
+    values : array (K, cells + 3)
 
     Examples
     --------
@@ -39,23 +38,23 @@ class Surface:
     values: Array
 
     @classmethod
-    def of(cls, function: Callable[[Array], Array]) -> Surface:
+    def of(cls, function: Callable[[Array], Array], cells: int = FINE) -> Surface:
         """Of a function from scores (m,) to (m, K)."""
-        scores = np.linspace(-FARTHEST - _STEP, FARTHEST + _STEP, _CELLS + 3)
-        return cls(np.ascontiguousarray(function(scores).T))
+        end = FARTHEST * (1 + 2 / cells)
+        return cls(np.ascontiguousarray(function(np.linspace(-end, end, cells + 3)).T))
 
     def __call__(self, score: Array) -> Array:
         """Values at scores (n, K) between the farthest, each at the threshold of its column."""
-        x = score + FARTHEST
-        x *= 1 / _STEP
-        cell = np.minimum(x.astype(np.intp), _CELLS - 1)
-        x -= cell
         count, width = self.values.shape
+        x = score + FARTHEST
+        x *= (width - 3) / (2 * FARTHEST)
+        cell = np.minimum(x.astype(np.intp), width - 4)
+        x -= cell
         cell += width * np.arange(count)
         flat, rest = self.values.ravel(), 1 - x
         outer = x * rest
         outer *= -1 / 6  # Lagrange's cubic through four neighbours: the line, and what bends it
-        out = flat.take(cell + 1)
+        out: Array = flat.take(cell + 1)
         ahead = flat.take(cell + 2)
         before = flat.take(cell)
         behind = flat.take(cell + 3)
@@ -68,12 +67,15 @@ class Surface:
         return out
 
 
-def maps_of_rows(law: Distribution, grid: Array, classifier: Callable[[Array], Array]) -> SmoothRows:
-    """One map a row, from probabilities (n, K) at the scores of the thresholds of a grid (K,)."""
-    knots, masses = np.empty((len(law), len(grid))), np.empty((len(law), len(grid) + 1))
-    base = np.empty_like(masses)
-    for rows in row_blocks(len(law), block=_BLOCK):
+def maps_of_rows(law: Distribution, grid: Array, classify: Callable[[Array], list[Array]]) -> list[SmoothRows]:
+    """One map a row for each of some classifiers: from their probabilities (n, K) at the scores of a grid (K,)."""
+    knots, base = np.empty((len(law), len(grid))), np.empty((len(law), len(grid) + 1))
+    masses: list[Array] = []
+    for rows in row_blocks(max(len(law), 1), block=BLOCK):  # once at least, to see how many classifiers
         knots[rows] = law[rows].to_normal(grid[None, :])
         base[rows] = log_segment_masses(knots[rows])
-        masses[rows] = log_masses(classifier(knots[rows]), base[rows])
-    return SmoothRows.from_log_masses(knots, masses, base)
+        for k, probabilities in enumerate(classify(knots[rows])):
+            if k == len(masses):
+                masses.append(np.empty_like(base))
+            masses[k][rows] = log_masses(probabilities, base[rows])
+    return [SmoothRows.from_log_masses(knots, each, base) for each in masses]
