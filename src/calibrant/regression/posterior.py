@@ -15,7 +15,7 @@ _ROUGH = 1e-5  # relative change of the loss at which curvature is worth its pri
 _LEAST_CURVATURE = 1e-11  # of the mean one: under weights of 1e14 the prior's is lost in rounding
 _CURVATURE_ROWS = 2_000  # that it is worked out from
 _LEAST_SLOPE = 1e-9
-_MOST_STEPS = 2_000
+_FEW, _MOST_STEPS = 500, (600, 2_000)  # of few rows, and of more: longer searches learn few by heart
 _STEPS = 30  # after which the curvature is worked out anew
 _MANY_COPIES = 2.5  # that a row stands for, on average, beyond which that is enough
 _ENOUGH, _EACH = 50, 0.02  # steps there, or so many a copy: what more of them find is the rows by heart
@@ -63,10 +63,11 @@ class Posterior(ABC):
         """
         if self.weights.mean() > _MANY_COPIES:
             tolerance = max(tolerance, _ROUGH)
-        most = _MOST_STEPS if tolerance < _ROUGH else max(_ENOUGH, int(_EACH * self.weights.sum()))
-        found = _minimise(self.loss, start.ravel(), max(tolerance, _ROUGH), most)
+        most = _MOST_STEPS[len(self.weights) >= _FEW]
+        first = most if tolerance < _ROUGH else max(_ENOUGH, int(_EACH * self.weights.sum()))
+        found = _minimise(self.loss, start.ravel(), max(tolerance, _ROUGH), first)
         at, value, steps = found.x, float(found.fun), int(found.nit)
-        while tolerance < _ROUGH and steps < _MOST_STEPS:
+        while tolerance < _ROUGH and steps < most:
             root = cholesky(self._curvature(at), lower=True)
             found = _minimise(self._in_units(at, value, root), np.zeros(len(at)), tolerance, _STEPS)
             steps += max(int(found.nit), 1)
