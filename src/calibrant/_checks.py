@@ -168,7 +168,7 @@ def is_finite(array: Array) -> bool:
     if flat.strides != _CLOSE or flat.size > MANY:
         flat = _each_once(array) if array.ndim == 1 else array.ravel("K")
         with np.errstate(over="ignore", invalid="ignore"):
-            if math.isfinite(flat.dot(flat)):
+            if math.isfinite(np.add.reduce(flat)):
                 return True
     return flat.size == 0 or (flat.item(flat.argmax()) < math.inf and flat.item(flat.argmin()) > -math.inf)
 

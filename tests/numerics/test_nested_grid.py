@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibrant.numerics import grid_counts
+from calibrant.numerics import grid_counts, running_grid
 from calibrant.numerics.nested_grid import NestedGrid
+from calibrant.numerics.running_grid import RunningGrid
 
 MOST = 2048
 
@@ -40,6 +41,27 @@ def test_any_tree_of_merges_gives_the_same(name, weighted, rng):
     assert np.array_equal(parts[0].mass, whole.mass) and whole.mass.sum() == w.sum()
     np.testing.assert_allclose(parts[0].points, whole.points, rtol=1e-12, atol=1e-13 * np.abs(x).max())
     assert len(whole.keys) <= MOST and (np.diff(whole.points) > 0).all()
+
+
+@pytest.mark.parametrize("name", sets(np.random.default_rng(0)))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_may_come_in_pieces(name, weighted, rng, monkeypatch):
+    monkeypatch.setattr(running_grid, "_AT_ONCE", 7_000)
+    x = sets(rng)[name]
+    columns = (rng.integers(1, 4, len(x)).astype(float), None) if weighted else (None,)
+    whole, running = NestedGrid.of(x, columns, most=MOST), RunningGrid(most=MOST)
+    for rows in np.split(np.arange(len(x)), np.sort(rng.choice(len(x), 90, replace=False))):
+        running.add(x[rows], [None if each is None else each[rows] for each in columns])
+        if len(rows) % 9 == 0:  # to ask on the way changes nothing
+            assert columns[-1] is not None or running.grid().mass[-1].sum() == (rows[-1] + 1 if len(rows) else 0)
+    found = running.grid()
+    assert found.level == whole.level and np.array_equal(found.keys, whole.keys)
+    assert np.array_equal(found.mass, whole.mass)
+    np.testing.assert_allclose(found.points, whole.points, rtol=1e-12, atol=1e-13 * np.abs(x).max())
+
+
+def test_no_points_are_no_grid():
+    assert RunningGrid().grid() is None
 
 
 def test_the_level_is_the_finest_that_fits(rng):

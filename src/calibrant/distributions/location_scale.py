@@ -14,6 +14,7 @@ from .._checks import MANY, Array, finite, positive
 from .._types import Numbers
 from ..maps.base import Side
 from ..numerics.blocks import BLOCK, column_blocks, row_blocks
+from ..numerics.products import inner
 from ..numerics.quiet import OVERFLOWS
 from .base import Parametric, across
 
@@ -204,7 +205,7 @@ def _are_sound(loc: Array, scale: Array) -> bool:
     if not each.item(each.argmin()) > 0:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite or missing one makes a sum so
-        return math.isfinite(loc.dot(scale) if each is scale else np.add.reduce(loc) + each[0])
+        return math.isfinite(inner(loc, scale) if each is scale else np.add.reduce(loc) + each[0])
 
 
 def _few_are_sound(loc: Array, scale: Array) -> bool:
@@ -224,6 +225,6 @@ def _sound_copies(loc: Array, scale: Array) -> tuple[Array, Array] | None:
         for mine, own, given, stretch in column_blocks(2 * BLOCK, *made, loc, scale):
             np.copyto(mine, given)
             np.copyto(own, stretch)
-            if not (own.item(own.argmin()) > 0 and math.isfinite(mine.dot(own))):
+            if not (own.item(own.argmin()) > 0 and math.isfinite(inner(mine, own))):
                 return None
     return made

@@ -15,6 +15,7 @@ from .base import Distribution
 PitKind = Literal["mid", "randomised"]
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
+_FEW = 10_000  # scores that one thread squares and adds; more would wake others, which then wait busily
 _FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
 
 
@@ -62,7 +63,7 @@ def normal_scores(
     (array([0.5, 0. ]), None)
     """
     left, right = score_intervals(law, y)
-    if left is right and OVERFLOWS.copy().run(right.dot, right) <= _FARTHEST:  # as nearly always; one pass
+    if left is right and len(right) <= _FEW and OVERFLOWS.copy().run(right.dot, right) <= _FARTHEST:  # as nearly always
         return right, weights
     farthest = max(-left.min(initial=0.0), right.max(initial=0.0))
     if not np.isfinite(farthest):

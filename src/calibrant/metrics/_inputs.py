@@ -23,6 +23,7 @@ from .._checks import (
 from ..adapters.registry import lent_distribution
 from ..distributions.base import Distribution
 from ..numerics.blocks import BLOCK, row_blocks
+from ..numerics.products import inner
 from ..numerics.quiet import NOT_NUMBERS
 
 Forecasts = TypeVar("Forecasts", Distribution, Array)
@@ -73,7 +74,7 @@ def average(values: Array, weights: Array | None) -> float:
 
 
 def _mean(values: Array, weights: Array | None) -> Any:
-    return np.add.reduce(values) / len(values) if weights is None else np.dot(values, weights) / weights.sum()
+    return np.add.reduce(values) / len(values) if weights is None else inner(values, weights) / weights.sum()
 
 
 def total(y: Array, weights: Array | None) -> float:

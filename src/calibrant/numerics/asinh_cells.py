@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +16,20 @@ _NONE = np.iinfo(np.uint16).max
 _MANY = 65_536  # points from which on the table is worth its making
 _SLACK = 1e-12  # share of its distance by which an edge may be off, and
 _FAR = 1e5  # times the width that the table may be away, for that to be less than a step
+_QUICK = 3e-9  # seconds of an inverse sine that is worked out as quickly as it is looked up
 
 
 def cells_like(x: Array, level: int) -> Callable[[Array], Array]:
     r"""Function that numbers the cells of points, :math:`\lfloor 2^\ell\operatorname{asinh} x\rfloor`.
 
     If these are many, most points like them are looked up in a table of even steps; those in a step that an edge of
-    cells divides, and those beyond the table, are worked out, so that the answer is the same.
+    cells divides, and those beyond the table, are worked out, so that the answer is the same. Where the processor works
+    out several inverse sines at once, that is quicker.
 
     >>> cells_like(np.array([0.3]), 1)(np.array([0.3, 0.1, -0.2, 1e9])).tolist()
     [0.0, 0.0, -1.0, 42.0]
     """
-    table = _table(level, *_reach(x)) if len(x) >= _MANY else None
+    table = _table(level, *_reach(x)) if len(x) >= _MANY and not _is_quick() else None
     return partial(_worked_out, level=level) if table is None else table.cells
 
 
@@ -34,6 +37,17 @@ def _worked_out(x: Array, level: int) -> Array:
     cell = np.arcsinh(x)
     cell *= 2.0**level
     return np.floor(cell, out=cell)
+
+
+@lru_cache(maxsize=1)
+def _is_quick() -> bool:
+    """Whether inverse sines take so little time here that no table would take less."""
+    x, out, taken = np.linspace(-3.0, 3.0, 4096), np.empty(4096), []
+    for _ in range(3):
+        start = perf_counter()
+        np.arcsinh(x, out=out)
+        taken.append(perf_counter() - start)
+    return min(taken) < _QUICK * len(x)
 
 
 def _reach(x: Array) -> tuple[float, float]:

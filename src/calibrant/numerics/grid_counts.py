@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,25 +44,55 @@ def counted(x: Array, columns: Weightings, level: int) -> Sums:
     [[-1.0, 0.0], [[1.0, 2.0]], [[-0.2, 0.4]]]
     """
     cells = cells_like(x, level)
-    low, size = _window(cells(x[:: len(x) // 1024 + 1]))
-    mass, moment = np.zeros((2, len(columns), size))
-    outside: list[tuple[Array, Array, Weightings]] = []
-    for start in range(0, len(x), _BLOCK):
-        block = x[start : start + _BLOCK]
-        weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
-        cell = cells(block)
-        if cell.min() < low or cell.max() >= low + size:
-            within = (cell >= low) & (cell < low + size)
-            far = [None if w is None else w[~within] for w in weights]
-            outside.append((cell[~within], block[~within], far))
-            block, cell = block[within], cell[within]
-            weights = [None if w is None else w[within] for w in weights]
-        cell -= low
-        _add(mass, moment, cell.astype(np.intp), block, weights)
-    there = np.flatnonzero(mass.any(axis=0))
-    keys: Array = there + np.float64(low)
-    sums = (keys, mass[:, there], moment[:, there])
-    return _with_others(sums, outside) if outside else sums
+    counts = CellCounts(cells(x[:: len(x) // 1024 + 1]), len(columns))
+    counts.add(x, columns, cells)
+    return counts.sums()
+
+
+class CellCounts:
+    """Sums over cells of a level, of points that come in pieces.
+
+    Parameters
+    ----------
+    some : array
+        Cells of some points: those close to them are counted in place, others are kept.
+    columns : int
+        How many weights each point has.
+
+    Attributes
+    ----------
+    kept : int
+        How many points are kept.
+    """
+
+    def __init__(self, some: Array, columns: int) -> None:
+        self._low, size = _window(some)
+        self._mass, self._moment = np.zeros((2, columns, size))
+        self._outside: list[tuple[Array, Array, Weightings]] = []
+        self.kept = 0
+
+    def add(self, x: Array, columns: Weightings, cells: Callable[[Array], Array]) -> None:
+        """Count points, of which a function tells the cells."""
+        low, size = self._low, self._mass.shape[1]
+        for start in range(0, len(x), _BLOCK):
+            block = x[start : start + _BLOCK]
+            weights: Weightings = [None if w is None else w[start : start + _BLOCK] for w in columns]
+            cell = cells(block)
+            if cell.min() < low or cell.max() >= low + size:
+                within = (cell >= low) & (cell < low + size)
+                far = [None if w is None else w[~within] for w in weights]
+                self._outside.append((cell[~within], block[~within], far))
+                self.kept += len(self._outside[-1][0])
+                block, cell = block[within], cell[within]
+                weights = [None if w is None else w[within] for w in weights]
+            cell -= low
+            _add(self._mass, self._moment, cell.astype(np.intp), block, weights)
+
+    def sums(self) -> Sums:
+        """What has been counted so far, in increasing order of cells."""
+        there = np.flatnonzero(self._mass.any(axis=0))
+        sums = (there + np.float64(self._low), self._mass[:, there], self._moment[:, there])
+        return _with_others(sums, self._outside) if self._outside else sums
 
 
 def starts(keys: Array) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ from .._checks import Array, count, one_of, probability
 from ..calibration import SummarisedCalibrator, normal_scores
 from ..distributions import Distribution, LocationScale, Normal, Recalibrated
 from ..maps import AffineMap, Map, UnitTails
+from ..numerics.products import inner
 from ..numerics.soundness import check_finite
 from ..summaries import ScoreSummary, SpreadSummary, Summary
 from ..summaries.scores import NORMAL
@@ -271,7 +272,7 @@ def root_mean_square(values: Array, weights: Array | None) -> float:
     """Weighted root mean square that does not overflow."""
     if weights is None and len(values) > _MANY:
         with np.errstate(over="ignore"):
-            total = float(values.dot(values))
+            total = inner(values, values)
         if _TINY < total < np.inf:
             return math.sqrt(total / len(values))
     largest = float(np.abs(values).max())

@@ -14,7 +14,7 @@ import pyarrow as pa
 from ...tables.lazy_frames import lazy_frame
 from ...tables.sources import Table
 
-_LARGEST = sys.float_info.max
+LARGEST = sys.float_info.max
 _OWN = {"polars": {"engine": "streaming"}}  # how an engine keeps memory constant in rows
 
 
@@ -49,7 +49,7 @@ def chosen(*cases: tuple[Any, Any], otherwise: Any) -> Any:
 
 def is_finite(values: Any) -> Any:
     """Whether numbers are there and finite: engines agree that NaN is not below the largest number."""
-    return values.abs() <= _LARGEST
+    return values.abs() <= LARGEST
 
 
 def all_of(conditions: Iterable[Any]) -> Any:

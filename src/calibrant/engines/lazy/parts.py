@@ -27,12 +27,6 @@ class Part:
     n_rows: int
     extremes: dict[str, tuple[float, float]]
 
-    def merge(self, other: Part) -> Part:
-        """Both together."""
-        ends = {name: (*low_high, *other.extremes[name]) for name, low_high in self.extremes.items()}
-        extremes = {name: (min(values), max(values)) for name, values in ends.items()}
-        return Part(self.grid.merge(other.grid), self.n_rows + other.n_rows, extremes)
-
 
 def parts_by_group(
     names: list[str],
@@ -62,9 +56,9 @@ def parts_by_group(
     return found
 
 
-def array_of(table: pa.Table, name: str) -> Array:
+def array_of(table: pa.Table | pa.RecordBatch, name: str) -> Array:
     """A column of numbers."""
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+    return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def labels_of(table: pa.Table, columns: Columns) -> tuple[list[str], NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from ...regression.residual import RATIOS, RESIDUALS
 from ...summaries import GroupedSummary, ScoreSummary, SpreadSummary, Summary
 from ...summaries.scores import NORMAL
 from ...tables.columns import Columns
-from .frames import all_of, chosen, is_finite, number
+from .frames import LARGEST, all_of, chosen, is_finite, number
 from .parts import Part
 from .rows import BY_ROWS, FAR, FARTHEST, SPREAD, Scored
 
@@ -47,7 +47,7 @@ def normal(columns: Columns) -> Scored:
     mean, std = map(number, columns.forecast)
     z = (number(str(columns.target)) - mean) / std
     near = z.abs() <= FARTHEST
-    fine = near & (std > 0) & is_finite(std)
+    fine = near & (std > 0) & (std <= LARGEST)
     return Scored(fine, is_finite(mean) & is_finite(std), [(std > 0, SPREAD), (near, FAR)], z, extremes={"score": None})
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..._checks import Array
 from ...numerics.asinh_cells import cells_like
-from ...numerics.nested_grid import NestedGrid
+from ...numerics.running_grid import RunningGrid
 from ...tables.columns import Columns
 from ...tables.lazy_frames import Slices, batches_of
 from .parts import Part, array_of, labels_of, parts_by_group
@@ -20,7 +20,7 @@ from .rows import Scored
 
 STREAMING = ("polars", "duckdb")
 FEWEST = 64  # groups among the first rows, below which each is worth a finer grid
-_MERGED, _AT_ONCE = 1 << 19, 1 << 20  # rows that are counted together, without groups and with many
+_AT_ONCE = 1 << 20  # rows of groups that are counted together
 _HALF = 6  # of asinh x on both sides: what lies beyond is kept apart
 _MOST_CELLS = 1 << 23  # of all groups, occupied or not
 _MOST_APART = 1 << 20  # rows
@@ -47,7 +47,9 @@ class _Pieces:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for batch in batches_of(self.frame, self.frame.collect_schema().names(), self.slices):
-            fine = pc.fill_null(batch["fine"], False)
+            fine = batch["fine"]
+            if fine.null_count:
+                fine = pc.fill_null(fine, False)
             self.rows, lost = self.rows + batch.num_rows, batch.num_rows - fine.true_count
             self.unused += lost
             used = batch.filter(fine) if lost else batch
@@ -68,24 +70,21 @@ class _Pieces:
 
 def of_all(rows: Any, scored: Scored, slices: Slices = ()) -> Streamed:
     """Sums over all prepared rows, in the finest cells that a grid keeps."""
-    pieces, whole = _Pieces(rows, slices), None
-    for table in pieces.gathered(_MERGED):
-        part = _part(table, scored, None if whole is None else whole.grid.level)
-        whole = part if whole is None else whole.merge(part)
-    return Streamed({} if whole is None else {"": whole}, pieces.rows, pieces.unused)
+    pieces, running = _Pieces(rows, slices), RunningGrid()
+    reach = dict.fromkeys(scored.extremes, (np.inf, -np.inf))
+    for batch in pieces:
+        x = array_of(batch, "x")
+        running.add(x, _masses(batch, scored))
+        for name, value in scored.extremes.items():
+            values = x if value is None else array_of(batch, name)
+            reach[name] = min(reach[name][0], float(values.min())), max(reach[name][1], float(values.max()))
+    grid = running.grid()
+    whole = {} if grid is None else {"": Part(grid, pieces.rows - pieces.unused, reach)}
+    return Streamed(whole, pieces.rows, pieces.unused)
 
 
-def _part(table: pa.Table, scored: Scored, finest: int | None) -> Part:
-    x = array_of(table, "x")
-    extremes = {}
-    for name, value in scored.extremes.items():
-        values = x if value is None else array_of(table, name)
-        extremes[name] = (float(values.min()), float(values.max()))
-    return Part(NestedGrid.of(x, _masses(table, scored), finest=finest), len(x), extremes)
-
-
-def _masses(table: pa.Table, scored: Scored) -> list[Array | None]:
-    there = set(table.column_names)
+def _masses(table: pa.Table | pa.RecordBatch, scored: Scored) -> list[Array | None]:
+    there = set(table.schema.names)
     names = [f"m{place}" for place in range(len(scored.masses))]
     return [array_of(table, name) if name in there else None for name in names]
 
