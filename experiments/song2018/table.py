@@ -134,7 +134,7 @@ def verdict(pairs: Sequence[Pair]) -> Iterator[str]:
     text = f"with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on {len(held)} of "
     yield claim(len(held) == len(lost), f"{text}{len(lost)} sets{f'; not on {where}' if where else ''}")
     yield from _stack(pairs)
-    yield from _by_set(pairs)
+    yield from by_set(pairs, pairs[0].papers, "the paper's methods")
     numbers = sorted(len(pair.scores[NONE]) for pair in pairs)
     yield f"      from {numbers[0]} to {numbers[-1]} folds a pair; the best of the paper's methods are picked on them"
 
@@ -166,29 +166,26 @@ def _reached(pairs: Sequence[Pair], gains: Array) -> str:
     return f"{told}, not with {not_with} alone" if not_with else told
 
 
-def _by_set(pairs: Sequence[Pair]) -> Iterator[str]:
+def by_set(pairs: Sequence[Pair], methods: Sequence[str], what: str) -> Iterator[str]:
     """The same two claims of whole sets: means over the bases."""
     sets = {name: [pair for pair in pairs if pair.set == name] for name in dict.fromkeys(pair.set for pair in pairs)}
-    gains = {name: _mean_gains(mine) for name, mine in sets.items()}  # (methods, numbers of thresholds)
+    gains = {name: _mean_gains(mine, methods) for name, mine in sets.items()}  # (methods, numbers of thresholds)
     enough = [at for at, count in enumerate(pairs[0].counts) if count >= ENOUGH]
     held = [name for name, gain in gains.items() if (gain[:, enough].max(axis=0) > 0).all()]
-    alone = [
-        name for i, name in enumerate(pairs[0].papers) if all((gain[i, enough] > 0).all() for gain in gains.values())
-    ]
+    alone = [name for i, name in enumerate(methods) if all((gain[i, enough] > 0).all() for gain in gains.values())]
     told = f"{', '.join(alone) or 'none'} by itself on all"
-    text = f"mean of the bases: with {ENOUGH} thresholds or more one of the paper's methods beats {NONE} throughout on"
+    text = f"mean of the bases: with {ENOUGH} thresholds or more one of {what} beats {NONE} throughout on"
     yield claim(len(held) == len(sets), f"{text} {len(held)} of {len(sets)} sets; {told}")
     ahead = {n: np.mean([p.gain(STACK, NONE, 0)[0] for p in mine]) - gains[n].max() for n, mine in sets.items()}
     margins = ", ".join(f"{name} {margin:+.3f}" for name, margin in ahead.items())
-    text = f"mean of the bases: the stack beats each of the paper's methods at any number of thresholds: {margins}"
+    text = f"mean of the bases: the stack beats each of {what} at any number of thresholds: {margins}"
     yield claim(all(margin > 0 for margin in ahead.values()), text)
 
 
-def _mean_gains(pairs: Sequence[Pair]) -> Array:
-    """Gains of the paper's methods over none, mean of bases, (methods, numbers of thresholds)."""
+def _mean_gains(pairs: Sequence[Pair], methods: Sequence[str]) -> Array:
+    """Gains of methods over none, mean of bases, (methods, numbers of thresholds)."""
     places = range(len(pairs[0].counts))
-    each = [[np.mean([p.gain(name, NONE, at)[0] for p in pairs]) for at in places] for name in pairs[0].papers]
-    return np.array(each)
+    return np.array([[np.mean([p.gain(name, NONE, at)[0] for p in pairs]) for at in places] for name in methods])
 
 
 def _stack(pairs: Sequence[Pair]) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _of_ours(name="diabetes", stack=0.5, **gains):
 def test_what_is_claimed_of_ours(pairs, told, alone):
     made = [_of_ours(name, GPC=g["GPC"], **{"e-beta": g["beta"]}) for name, g in zip("ab", pairs, strict=True)]
     lines = list(ours.verdict(made))
-    assert [line[:4] for line in lines if line[:4].strip()] == told
+    assert [line[:4] for line in lines if line[:4].strip()] == told * 2  # pair by pair, and of sets: a pair each
     assert f"      by itself on all: {alone}" in lines
 
 
