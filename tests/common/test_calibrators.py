@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from functools import cache
 
 import numpy as np
@@ -88,6 +90,24 @@ def medians(calibrator, mu, sigma):
 def test_every_calibrator_is_here():
     of_laws = {*exported(calibrant, RegressionCalibrator).values(), Chain}
     assert len(of_laws) >= 10 and of_laws - {PointCalibrator} == {type(c) for c in EVERY.values()}
+
+
+def parts_of(calibrator):
+    """Weak references to a calibrator and to what it has learned."""
+    parts = [calibrator, *vars(calibrator).values()]
+    return [weakref.ref(part) for part in parts if type(part).__weakrefoffset__]
+
+
+@every
+def test_what_is_no_longer_used_is_freed(name, data):
+    mu, sigma, y = (column[:60] for column in data)
+    calibrator = fit_example(clone(CALIBRATORS[name]), Normal(mu, sigma), y)
+    law = transform_example(calibrator, Normal(mu, sigma))
+    assert np.isfinite(law.cdf(y)).all() and np.isfinite(law.quantiles([0.1, 0.9])).all()
+    learned = parts_of(calibrator)
+    del calibrator, law
+    gc.collect(0)
+    assert not [part() for part in learned if part() is not None]
 
 
 @every

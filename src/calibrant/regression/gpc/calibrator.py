@@ -322,7 +322,7 @@ class GPCCalibrator(ConditionalCalibrator):
             blocks, thetas = self._blocks_of_pairs(law[train], y[train], w[train]), [np.zeros(self._basis.size)]
             for temper in _TEMPERS:
                 thetas.append(mode(weighted(blocks, temper), self._likelihood, thetas[-1], LOOSE)[0])
-            maps = maps_of_rows(law[test], grid, self._classifiers(thetas[1:], ROUGH))
+            maps = maps_of_rows(law[test], grid, self._classifiers(np.array(thetas[1:]), ROUGH))
             scores += [w[test] @ Smoothed(law[test], each, grid).logpdf(y[test]) for each in maps]
         return _TEMPERS[int(np.argmax(scores))]
 
@@ -335,14 +335,14 @@ class GPCCalibrator(ConditionalCalibrator):
         return Classified.of(law, self._grid(), now._rows, now._quick)
 
     def _rows(self, law: Distribution) -> SmoothRows:
-        make = partial(self._classifiers, [self.coefficients_])
-        return maps_of_rows(law, self._grid(), remembered(self._basis, "rows", self._known(), make))[0]
+        return maps_of_rows(law, self._grid(), self._classifiers(self.coefficients_[None]))[0]
 
-    def _classifiers(self, thetas: Iterable[Array], cells: int = FINE) -> Callable[[Array], list[Array]]:
+    def _classifiers(self, thetas: Array, cells: int = FINE) -> Callable[[Array], list[Array]]:
         """From scores of the grid (n, K) to what it says with each coefficients, by tables if there may be such."""
         if not self._is_smooth or self.inputs != "score":
             return lambda z: [self._probabilities(z, self._grid(), theta) for theta in thetas]
-        surfaces = [Surface.of(partial(self._change, theta=theta), cells) for theta in thetas]
+        make = partial(self._surfaces, thetas, cells)
+        surfaces = remembered(self._basis, "surfaces", (thetas, self._grid()), make) if cells == FINE else make()
 
         def classify(z: Array) -> list[Array]:
             first, offset = self._at.first(z), self._offset(z)
@@ -350,9 +350,8 @@ class GPCCalibrator(ConditionalCalibrator):
 
         return classify
 
-    def _known(self) -> tuple[Any, ...]:
-        """What tables of the fitted classifier are made from."""
-        return self.coefficients_, self._grid(), self.mean, self.inputs, self.link
+    def _surfaces(self, thetas: Array, cells: int) -> list[Surface]:
+        return [Surface.of(partial(self._change, theta=theta), cells) for theta in thetas]
 
     @property
     def _is_smooth(self) -> bool:
@@ -365,7 +364,8 @@ class GPCCalibrator(ConditionalCalibrator):
             return None
         common = None if self.quantile_ is None else self.quantile_.map_
         make = partial(quick_quantiles, common, self._classify, self._grid())
-        return remembered(self._basis, "quantiles", (common, *self._known()), make)
+        known = (self.coefficients_, common, self._grid(), self.mean, self.inputs, self.link)
+        return remembered(self._basis, "quantiles", known, make)
 
     def _classify(self, z: Array) -> Array:
         """Probabilities (n, K) at scores (n,) and all thresholds of the grid."""

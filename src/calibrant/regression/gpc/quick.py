@@ -33,6 +33,8 @@ _KNOWN: WeakKeyDictionary[Any, dict[str, tuple[tuple[Any, ...], Any]]] = WeakKey
 def remembered(owner: Any, what: str, known: tuple[Any, ...], make: Callable[[], Made]) -> Made:
     """What was made for an owner when the same was known, as long as the owner lives; calibrators stay as they are.
 
+    It must not refer to the owner, who would live as long as the program.
+
     >>> owner = band
     >>> remembered(owner, "list", (1,), lambda: [2]) is remembered(owner, "list", (1,), lambda: [3])
     True
