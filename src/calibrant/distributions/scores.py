@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, complain
+from ..numerics.products import inner
 from ..numerics.quiet import OVERFLOWS
 from ..numerics.tails import score_of
 from .base import Distribution
@@ -15,7 +16,7 @@ from .base import Distribution
 PitKind = Literal["mid", "randomised"]
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
-_FEW = 10_000  # scores that one thread squares and adds; more would wake others, which then wait busily
+_FEW = 10_000  # scores of which BLAS makes a sum without waking threads, which then wait busily
 _FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
 
 
@@ -48,6 +49,10 @@ def log_pits(left: Array, right: Array, kind: PitKind, random_state: Any = None)
     return np.minimum(low, 0.0), np.minimum(high, 0.0)
 
 
+def _sum_of_squares(z: Array) -> float:
+    return float(z.dot(z) if len(z) <= _FEW else inner(z, z))
+
+
 def normal_scores(
     law: Distribution, y: Array, weights: Array | None = None, *, atoms: str = "spread", random_state: Any = None
 ) -> tuple[Array, Array | None]:
@@ -63,7 +68,7 @@ def normal_scores(
     (array([0.5, 0. ]), None)
     """
     left, right = score_intervals(law, y)
-    if left is right and len(right) <= _FEW and OVERFLOWS.copy().run(right.dot, right) <= _FARTHEST:  # as nearly always
+    if left is right and OVERFLOWS.copy().run(_sum_of_squares, right) <= _FARTHEST:  # as nearly always; one pass
         return right, weights
     farthest = max(-left.min(initial=0.0), right.max(initial=0.0))
     if not np.isfinite(farthest):
