@@ -30,8 +30,7 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
+        gc.set_threshold(50_000, 50, 1_000)
         gc.enable()
 
 
