@@ -45,15 +45,17 @@ def test_any_tree_of_merges_gives_the_same(name, weighted, rng):
 
 @pytest.mark.parametrize("name", sets(np.random.default_rng(0)))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_points_may_come_in_pieces(name, weighted, rng, monkeypatch):
+@pytest.mark.parametrize("in_order", [False, True])  # where they are, most lie far from those that came first
+def test_points_may_come_in_pieces(name, weighted, in_order, rng, monkeypatch):
     monkeypatch.setattr(running_grid, "_AT_ONCE", 7_000)
-    x = sets(rng)[name]
+    x = np.sort(sets(rng)[name]) if in_order else sets(rng)[name]
     columns = (rng.integers(1, 4, len(x)).astype(float), None) if weighted else (None,)
     whole, running = NestedGrid.of(x, columns, most=MOST), RunningGrid(most=MOST)
-    for rows in np.split(np.arange(len(x)), np.sort(rng.choice(len(x), 90, replace=False))):
+    for number, rows in enumerate(np.split(np.arange(len(x)), np.sort(rng.choice(len(x), 90, replace=False)))):
         running.add(x[rows], [None if each is None else each[rows] for each in columns])
-        if len(rows) % 9 == 0:  # to ask on the way changes nothing
-            assert columns[-1] is not None or running.grid().mass[-1].sum() == (rows[-1] + 1 if len(rows) else 0)
+        assert running._counts is None or running._counts.kept <= 7_000  # memory does not grow with the points
+        if number == 40:  # to ask on the way changes nothing
+            assert running.grid().mass[-1].sum() == rows[-1] + 1
     found = running.grid()
     assert found.level == whole.level and np.array_equal(found.keys, whole.keys)
     assert np.array_equal(found.mass, whole.mass)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from .._checks import Array, complain
-from ..numerics.products import inner
+from ..numerics.products import ALONE, inner
 from ..numerics.quiet import OVERFLOWS
 from ..numerics.tails import score_of
 from .base import Distribution
@@ -16,7 +16,6 @@ from .base import Distribution
 PitKind = Literal["mid", "randomised"]
 
 _PARTS = 9  # an atom's mass is laid evenly on that many points
-_FEW = 10_000  # scores of which BLAS makes a sum without waking threads, which then wait busily
 _FARTHEST = 1e100  # scores beyond are an error of units: their squares would overflow
 
 
@@ -50,7 +49,7 @@ def log_pits(left: Array, right: Array, kind: PitKind, random_state: Any = None)
 
 
 def _sum_of_squares(z: Array) -> float:
-    return float(z.dot(z) if len(z) <= _FEW else inner(z, z))
+    return float(z.dot(z) if len(z) <= ALONE else inner(z, z))
 
 
 def normal_scores(

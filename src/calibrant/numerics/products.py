@@ -6,7 +6,7 @@ import numpy as np
 
 from .._checks import Array
 
-_ALONE = 10_000  # numbers of which BLAS makes a sum by itself; of more by threads, which wait for the next sum busily
+ALONE = 10_000  # numbers of which BLAS makes a sum by itself; of more by threads, which wait for the next sum busily
 
 
 def inner(left: Array, right: Array) -> float:
@@ -15,8 +15,8 @@ def inner(left: Array, right: Array) -> float:
     >>> inner(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
-    if len(left) <= _ALONE:
+    if len(left) <= ALONE:
         return float(left.dot(right))
-    whole = len(left) - len(left) % _ALONE
-    parts = np.vecdot(left[:whole].reshape(-1, _ALONE), right[:whole].reshape(-1, _ALONE))
+    whole = len(left) - len(left) % ALONE
+    parts = np.vecdot(left[:whole].reshape(-1, ALONE), right[:whole].reshape(-1, ALONE))
     return float(parts.sum() + left[whole:].dot(right[whole:]))

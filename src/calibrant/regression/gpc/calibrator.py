@@ -341,7 +341,7 @@ class GPCCalibrator(ConditionalCalibrator):
         """From scores of the grid (n, K) to what it says with each coefficients, by tables if there may be such."""
         if not self._is_smooth or self.inputs != "score":
             return lambda z: [self._probabilities(z, self._grid(), theta) for theta in thetas]
-        make = partial(self._surfaces, thetas, cells)
+        make = partial(self._surfaces, thetas, cells)  # rough ones are looked at once
         surfaces = remembered(self._basis, "surfaces", (thetas, self._grid()), make) if cells == FINE else make()
 
         def classify(z: Array) -> list[Array]:
